@@ -29,12 +29,18 @@ var layers = map[string]int{
 	"server/web": 6, "server/protowire": 6, "server/result": 7, "server/write/rows/rejects": 7,
 	"server/write/rows": 8, "server/listen": 8,
 	"server/write": 9, "server/read": 9, "server/auth": 9, "server/admin": 9, "server/dashboard": 9,
-	"server":    10,
+	"server": 10, "server/servertest": 11,
 	"cmd/varve": 11, "cmd/release": 11,
 
 	// What benchmarks write and ask; the rest of bench is a program, which nobody imports.
 	"bench/gen": 0, "bench/fleet": 0, "bench/workload": 0,
 }
+
+// forTests are the packages that only tests import. They may use any library, as tests may.
+var forTests = []string{"engine/scan/scantest", "server/servertest"}
+
+// wholeServer are the packages by which tests outside of a package below server drive the whole of it.
+var wholeServer = []string{"server", "server/servertest"}
 
 // within lists the imports between packages of one layer: importer, then what it may import.
 var within = map[string][]string{
@@ -190,6 +196,8 @@ func complaint(from, to string) string {
 		}
 	}
 	switch {
+	case slices.Contains(forTests, from):
+		return ""
 	case library == "" && strings.Contains(strings.Split(to, "/")[0], "."):
 		return "the library has no home in layering_test.go"
 	case library == "" || slices.ContainsFunc(homes[library], func(home string) bool { return below(from, home) }):
@@ -198,8 +206,29 @@ func complaint(from, to string) string {
 	return "only " + strings.Join(homes[library], ", ") + " may import " + library
 }
 
+// testComplaint says what is wrong with an import between packages of the module in a test; outside: it is of another
+// package than those that it tests.
+func testComplaint(from, to string, outside bool) string {
+	switch {
+	case outside && below(from, "server") && slices.Contains(wholeServer, to):
+		return ""
+	// Tests outside of a package may try it together with its parts that import it.
+	case to == from || outside && below(to, from):
+		return ""
+	}
+	return layerComplaint(from, to)
+}
+
 // ownComplaint judges an import between packages of the module.
 func ownComplaint(from, to string) string {
+	if slices.Contains(forTests, to) {
+		return "only tests may import it"
+	}
+	return layerComplaint(from, to)
+}
+
+// layerComplaint holds an import between packages of the module against the table.
+func layerComplaint(from, to string) string {
 	if below(from, "bench") {
 		if below(to, "bench") {
 			return ""
@@ -232,16 +261,36 @@ func TestImportsPointDown(t *testing.T) {
 				t.Errorf("%s imports %s: %s", from, to, c)
 			}
 		}
-		// Tests may use any library of the standard library, but keep to the layers. Those outside of a package may try
-		// it together with its parts that import it.
+		// Tests may use any library, but keep to the layers.
 		for _, to := range append(p.TestImports, p.XTestImports...) {
 			rest, own := strings.CutPrefix(to, module+"/")
-			if !own || rest == from || below(rest, from) && slices.Contains(p.XTestImports, to) {
+			if !own {
 				continue
 			}
-			if c := ownComplaint(from, rest); c != "" {
+			if c := testComplaint(from, rest, slices.Contains(p.XTestImports, to)); c != "" {
 				t.Errorf("a test of %s imports %s: %s", from, rest, c)
 			}
+		}
+	}
+}
+
+func TestImportTableKnowsTheRulesOfTests(t *testing.T) {
+	for _, c := range []struct {
+		from, to         string
+		outside, allowed bool
+	}{
+		{"server/write/otlp", "server/servertest", true, true},
+		{"server/write/otlp", "server", true, true},
+		{"server/write", "server/servertest", true, true},
+		{"server", "server/servertest", true, true},
+		{"server/write/otlp", "server/write/lineproto", true, false},
+		{"server/write", "server/write/lineproto", true, true},
+		{"engine", "server/servertest", true, false},
+		{"cmd/varve", "server/servertest", true, false},
+		{"sst", "engine/scan/scantest", false, true},
+	} {
+		if got := testComplaint(c.from, c.to, c.outside); (got == "") != c.allowed {
+			t.Errorf("a test of %s imports %s: got %q, want allowed = %v", c.from, c.to, got, c.allowed)
 		}
 	}
 }
@@ -279,6 +328,11 @@ func TestImportTableKnowsTheRules(t *testing.T) {
 		{"server", "varve/server/write/fresh", true},
 		{"server", "varve/cmd/varve", false},
 		{"cmd/varve", "varve/server", true},
+		{"cmd/varve", "varve/server/servertest", false},
+		{"server", "varve/server/servertest", false},
+		{"server/servertest", "varve/server", true},
+		{"server/servertest", "example.com/new/library", true},
+		{"sst", "varve/engine/scan/scantest", false},
 		{"bench", "varve/bench/gen", true},
 		{"bench", "varve/engine", false},
 		{"cmd/varve/benchmark", "varve/bench/gen", true},

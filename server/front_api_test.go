@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -6,62 +6,65 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"varve/server"
+	"varve/server/servertest"
 )
 
 // api serves the API alone at an address of its own.
-func (h *house) api() *house {
+func api(h *servertest.House) *servertest.House {
 	h.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		h.Fatal(err)
 	}
 	served := make(chan error, 1)
-	go func() { served <- h.s.ServeAPI(ln) }()
+	go func() { served <- h.Server.ServeAPI(ln) }()
 	h.Cleanup(func() {
-		h.s.Shutdown(context.Background()) // the address before is ended as well; its own end finds nothing to do
+		h.Server.Shutdown(context.Background()) // the address before is ended as well; its own end finds nothing to do
 		if err := <-served; err != nil {
 			h.Errorf("ServeAPI: %v", err)
 		}
 	})
-	there := h.as(h.T)
-	there.addr, there.url = ln.Addr().String(), "http://"+ln.Addr().String()
+	there := h.As(h.T)
+	there.Addr, there.URL = ln.Addr().String(), "http://"+ln.Addr().String()
 	return there
 }
 
 // TestAPIAddress: at the address of the API alone every path of /v1 and of the dashboard answers as at the other one,
 // and nothing else is there.
 func TestAPIAddress(t *testing.T) {
-	h := real(t, func(o *Options) { o.Dashboard.Dir = "dashboard/web" })
-	api := h.api()
+	h := servertest.Real(t, func(o *server.Options) { o.Dashboard.Dir = "dashboard/web" })
+	api := api(h)
 	parameter := regexp.MustCompile(`\{[^}]+\}`)
-	for _, r := range h.s.routes() {
+	for _, r := range h.Server.Served() {
 		path := parameter.ReplaceAllString(r.Path, "x")
-		got := api.do(r.Methods[0], path, "")
+		got := api.Do(r.Methods[0], path, "")
 		switch {
 		case !strings.HasPrefix(path, "/v1/") && !strings.HasPrefix(path, "/dashboard/"):
-			if got.status != 404 || got.body != "" {
-				t.Errorf("%s %s: %d %s", r.Methods[0], path, got.status, got.body)
+			if got.Status != 404 || got.Body != "" {
+				t.Errorf("%s %s: %d %s", r.Methods[0], path, got.Status, got.Body)
 			}
-		case got.status == 404 && got.body == "":
-			t.Errorf("%s %s: %d %s", r.Methods[0], path, got.status, got.body)
+		case got.Status == 404 && got.Body == "":
+			t.Errorf("%s %s: %d %s", r.Methods[0], path, got.Status, got.Body)
 		}
 	}
-	api.want(api.do("GET", "/v1/sql?sql=SELECT+1", ""), 200, "records")
-	api.want(api.do("GET", "/dashboard", ""), 308, "")
+	api.Want(api.Do("GET", "/v1/sql?sql=SELECT+1", ""), 200, "records")
+	api.Want(api.Do("GET", "/dashboard", ""), 308, "")
 	for _, path := range []string{"/v1/../config", "/v1/..%2fconfig", "/v1", "/V1/sql?sql=SELECT+1", "/dashboardx",
 		"/nothing"} {
-		if a := api.do("GET", path, ""); a.status != 404 {
-			t.Errorf("GET %s: %d %s", path, a.status, a.body)
+		if a := api.Do("GET", path, ""); a.Status != 404 {
+			t.Errorf("GET %s: %d %s", path, a.Status, a.Body)
 		}
 	}
-	h.want(h.do("GET", "/config", ""), 200, "enable_telemetry")
+	h.Want(h.Do("GET", "/config", ""), 200, "enable_telemetry")
 }
 
 // TestAddressesShareConnections: the bound of connections holds for both addresses together.
 func TestAddressesShareConnections(t *testing.T) {
-	h := open(t, func(o *Options) { o.MaxConnections = 1 })
-	api := h.api()
-	held, err := net.Dial("tcp", h.addr)
+	h := servertest.Open(t, func(o *server.Options) { o.MaxConnections = 1 })
+	api := api(h)
+	held, err := net.Dial("tcp", h.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,5 +75,5 @@ func TestAddressesShareConnections(t *testing.T) {
 	if _, err := held.Read(make([]byte, 64)); err != nil {
 		t.Fatal(err)
 	}
-	api.want(api.do("GET", "/v1/sql?sql=SELECT+1", ""), 503, "Too many connections")
+	api.Want(api.Do("GET", "/v1/sql?sql=SELECT+1", ""), 503, "Too many connections")
 }

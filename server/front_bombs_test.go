@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/s2"
 
 	"varve/server/protowire"
+	"varve/server/servertest"
 )
 
 // symbols2 are the symbols of a request of version 2.0.
@@ -67,23 +68,25 @@ func TestSmallBodiesStaySmall(t *testing.T) {
 			append(protowire.AppendBytes(nil, 1, `{a="b"}`), bytes.Join(parts, nil)...))
 	}
 	const form, protobuf, document = "application/x-www-form-urlencoded", "application/x-protobuf", "application/json"
-	h := real(t, nil)
+	h := servertest.Real(t, nil)
 	for _, c := range []struct {
 		name, path, kind, body string
 		status                 int
 		text                   string
 	}{
-		{"labels of one symbol", writePath, second, block(labels), 400,
+		{"labels of one symbol", servertest.WritePath, second, block(labels), 400,
 			"the labels of new series take more than 33554432 bytes"},
-		{"a series of one symbol", writePath, second,
+		{"a series of one symbol", servertest.WritePath, second,
 			block(append(symbols2("", "__name__", "up", long),
 				series("\x01\x02"+strings.Repeat("\x03\x03", 500), sample)...)), 400, "bytes, the limit is 2097152"},
-		{"metadata of one symbol", writePath, second, block(described), 400, "metadata takes more than 16777216 bytes"},
-		{"exemplars of one series", writePath, second, block(exemplars), 204, ""},
-		{"an exemplar of symbols that are not there", writePath, second, block(outside), 204, ""},
-		{"an exemplar of many labels", writePath, protobuf,
-			snap(protowire.AppendBytes(nil, 1,
-				append(message1(up)[2:], protowire.AppendBytes(nil, 3, string(pairs(1, 20_000_000)))...))), 204, ""},
+		{"metadata of one symbol", servertest.WritePath, second, block(described), 400,
+			"metadata takes more than 16777216 bytes"},
+		{"exemplars of one series", servertest.WritePath, second, block(exemplars), 204, ""},
+		{"an exemplar of symbols that are not there", servertest.WritePath, second, block(outside), 204, ""},
+		{"an exemplar of many labels", servertest.WritePath, protobuf,
+			servertest.Snappy(protowire.AppendBytes(nil, 1,
+				append(servertest.Message1(servertest.Up)[2:],
+					protowire.AppendBytes(nil, 3, string(pairs(1, 20_000_000)))...))), 204, ""},
 		{"patterns of matchers", "/v1/metricsapi/read", protobuf, block(bytes.Repeat(query, 200)), 400,
 			"the regular expressions take more than 200000 steps"},
 		{"long patterns", "/v1/metricsapi/read", protobuf,
@@ -100,23 +103,24 @@ func TestSmallBodiesStaySmall(t *testing.T) {
 		{"a pattern of a function", "/v1/metricsapi/api/v1/query", form,
 			"query=" + url.QueryEscape(`label_replace(vector(1), "a", "b", "c", "`+strings.Repeat(pattern, 3)+`")`),
 			422, "200000 steps"},
-		{"labels of a stream", pushPath, protobuf,
+		{"labels of a stream", servertest.PushPath, protobuf,
 			block(protowire.AppendBytes(nil, 1,
 				string(append(protowire.AppendBytes(nil, 1, "{"+strings.Repeat(`a="",`, 5_000_000)+"}"), 2<<3|2,
 					0)))), 400, "more than 16384 labels"},
-		{"metadata of a line", pushPath, protobuf,
+		{"metadata of a line", servertest.PushPath, protobuf,
 			block(entry(protowire.AppendBytes(nil, 2, string(pairs(3, 20_000_000))))), 400, "more than 16384 labels"},
-		{"labels of a stream, JSON", pushPath, document, `{"streams":[{"stream":{"a":""` +
+		{"labels of a stream, JSON", servertest.PushPath, document, `{"streams":[{"stream":{"a":""` +
 			strings.Repeat(`,"a":""`, 5_000_000) + `},"values":[["1",""]]}]}`, 400, "more than 16384 labels"},
-		{"metadata of a line, JSON", pushPath, document, `{"streams":[{"stream":{},"values":[["1","",{"a":""` +
-			strings.Repeat(`,"a":""`, 5_000_000) + `}]]}]}`, 400, "more than 16384 labels"},
+		{"metadata of a line, JSON", servertest.PushPath, document,
+			`{"streams":[{"stream":{},"values":[["1","",{"a":""` + strings.Repeat(`,"a":""`, 5_000_000) +
+				`}]]}]}`, 400, "more than 16384 labels"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := *h
 			h.T = t
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			h.want(h.do("POST", c.path, c.body, "Content-Type", c.kind), c.status, c.text)
+			h.Want(h.Do("POST", c.path, c.body, "Content-Type", c.kind), c.status, c.text)
 			runtime.ReadMemStats(&after)
 			if n := after.TotalAlloc - before.TotalAlloc; n > most {
 				t.Errorf("%d bytes were allocated for a body of %d, at most %d are wanted", n, len(c.body), most)

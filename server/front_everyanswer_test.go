@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"varve/server"
+	"varve/server/servertest"
 	"varve/server/web"
 )
 
@@ -47,15 +49,15 @@ var kinds = map[kind]string{
 }
 
 // prefixes are what kinds leaves out of a path.
-var prefixes = strings.NewReplacer("/v1/events/pipelines", "/v1/pipelines", linesPath, "", metricsPath, "",
-	"/v1/jaeger", "")
+var prefixes = strings.NewReplacer("/v1/events/pipelines", "/v1/pipelines", servertest.LinesPath, "",
+	servertest.MetricsPath, "", "/v1/jaeger", "")
 
 // pushes are the protocols in which shippers and log libraries push.
 var pushes = []string{"bulk", "hec", "datadog", "logpush", "journald", "jsonput"}
 
 // protocolKind is the kind of a route of one of them: its requests write, or ask as shippers do for answers that are
 // fixed.
-func protocolKind(r route) kind {
+func protocolKind(r server.ServedRoute) kind {
 	if r.Access == web.AccessWrite {
 		return ofWrites
 	}
@@ -63,7 +65,7 @@ func protocolKind(r route) kind {
 }
 
 // everyRoute gives the routes of a server with their kinds, and fails for one that has none.
-func everyRoute(h *house) (routes map[kind][]route) {
+func everyRoute(h *servertest.House) (routes map[kind][]server.ServedRoute) {
 	h.Helper()
 	of := map[string]kind{}
 	for k, list := range kinds {
@@ -71,10 +73,10 @@ func everyRoute(h *house) (routes map[kind][]route) {
 			of[path] = k
 		}
 	}
-	routes = map[kind][]route{}
+	routes = map[kind][]server.ServedRoute{}
 	left := map[string]bool{}
-	for _, r := range h.s.routes() {
-		if slices.Contains(pushes, r.protocol.Name) {
+	for _, r := range h.Server.Served() {
+		if slices.Contains(pushes, r.Owner()) {
 			routes[protocolKind(r)] = append(routes[protocolKind(r)], r)
 			continue
 		}
@@ -111,25 +113,25 @@ const dryBody = `{"pipeline_name":"service_identity","data_type":"application/js
 // and is refused when none comes.
 func TestEveryAnswerIsBounded(t *testing.T) {
 	answers := web.NewAnswers(1<<20, 20*time.Millisecond)
-	h := real(t, func(o *Options) { o.Answers = answers })
-	h.want(h.do("POST", "/v1/pipelines/p", "version: 2\ntransform: [{field: ts, type: time, index: time}]\n",
+	h := servertest.Real(t, func(o *server.Options) { o.Answers = answers })
+	h.Want(h.Do("POST", "/v1/pipelines/p", "version: 2\ntransform: [{field: ts, type: time, index: time}]\n",
 		"Content-Type", "application/x-yaml"), 200, "")
-	h.want(h.do("POST", linesPath+"/write", "m v=1 1"), 204, "")
+	h.Want(h.Do("POST", servertest.LinesPath+"/write", "m v=1 1"), 204, "")
 	routes := everyRoute(h)
-	ask := func(r route) answer {
+	ask := func(r server.ServedRoute) servertest.Answer {
 		a := asking[prefixes.Replace(r.Path)]
 		method := r.Methods[0]
-		return h.do(method, strings.NewReplacer("{name}", "p").Replace(r.Path)+a.query, a.form, "Content-Type",
+		return h.Do(method, strings.NewReplacer("{name}", "p").Replace(r.Path)+a.query, a.form, "Content-Type",
 			"application/json")
 	}
 	give := takeTurns(t, answers)
 	for _, r := range routes[figures] {
-		if a := ask(r); a.status != 200 {
-			t.Errorf("%s beside others that have all places: %d %.200s", r.Path, a.status, a.body)
+		if a := ask(r); a.Status != 200 {
+			t.Errorf("%s beside others that have all places: %d %.200s", r.Path, a.Status, a.Body)
 		}
-		own := takeTurns(t, h.s.figures)
-		if a := ask(r); a.status != 500 || !strings.Contains(a.body, "Other requests with long answers") {
-			t.Errorf("%s beside others of its own kind: %d %.200s", r.Path, a.status, a.body)
+		own := takeTurns(t, h.Server.FigureAnswers())
+		if a := ask(r); a.Status != 500 || !strings.Contains(a.Body, "Other requests with long answers") {
+			t.Errorf("%s beside others of its own kind: %d %.200s", r.Path, a.Status, a.Body)
 		}
 		own()
 	}
@@ -138,22 +140,22 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 			r.Methods[0] == "POST" && strings.HasSuffix(r.Path, "/buckets") {
 			continue // it names what it did
 		}
-		if a := ask(r); a.status != 500 && a.status != 422 ||
-			!strings.Contains(a.body, "Other requests with long answers") {
-			t.Errorf("%s beside others that have all places: %d %.200s", r.Path, a.status, a.body)
+		if a := ask(r); a.Status != 500 && a.Status != 422 ||
+			!strings.Contains(a.Body, "Other requests with long answers") {
+			t.Errorf("%s beside others that have all places: %d %.200s", r.Path, a.Status, a.Body)
 		}
 	}
 	give()
 	for _, r := range routes[made] {
 		if r.Methods[0] == "GET" {
-			if a := ask(r); a.status > 204 {
-				t.Errorf("%s when there are places: %d %.200s", r.Path, a.status, a.body)
+			if a := ask(r); a.Status > 204 {
+				t.Errorf("%s when there are places: %d %.200s", r.Path, a.Status, a.Body)
 			}
 		}
 	}
 	for _, r := range routes[short] {
-		if a := ask(r); len(a.body) > web.FreeAnswer {
-			t.Errorf("%s: a short answer of %d bytes", r.Path, len(a.body))
+		if a := ask(r); len(a.Body) > web.FreeAnswer {
+			t.Errorf("%s: a short answer of %d bytes", r.Path, len(a.Body))
 		}
 	}
 }
@@ -180,26 +182,28 @@ func takeTurns(t *testing.T, a *web.Answers) (giveBack func()) {
 // with room it comes. A client that does not read keeps the room of its answer.
 func TestAnswersWaitForRoom(t *testing.T) {
 	answers := web.NewAnswers(1<<20, 20*time.Millisecond)
-	h := real(t, func(o *Options) { o.Answers = answers })
+	h := servertest.Real(t, func(o *server.Options) { o.Answers = answers })
 	long := strings.Repeat("x", 200<<10)
 	document := "version: 2\ndescription: " + long + "\ntransform: [{field: ts, type: time, index: time}]\n"
-	h.want(h.do("POST", "/v1/pipelines/p", document, "Content-Type", "application/x-yaml"), 200, "")
-	h.want(h.do("POST", "/v1/dashboards/d", long), 200, "")
+	h.Want(h.Do("POST", "/v1/pipelines/p", document, "Content-Type", "application/x-yaml"), 200, "")
+	h.Want(h.Do("POST", "/v1/dashboards/d", long), 200, "")
 	var lines strings.Builder
 	for i := range 2000 {
 		fmt.Fprintf(&lines, "m,l=%0100d v=1\n", i)
 	}
-	h.want(h.do("POST", linesPath+"/write", lines.String()), 204, "")
-	form := func(path string) func() answer {
-		return func() answer {
-			return h.do("POST", path, "sql="+url.QueryEscape("SELECT '"+long+"'"), "Content-Type",
+	h.Want(h.Do("POST", servertest.LinesPath+"/write", lines.String()), 204, "")
+	form := func(path string) func() servertest.Answer {
+		return func() servertest.Answer {
+			return h.Do("POST", path, "sql="+url.QueryEscape("SELECT '"+long+"'"), "Content-Type",
 				"application/x-www-form-urlencoded")
 		}
 	}
-	get := func(path string) func() answer { return func() answer { return h.do("GET", path, "") } }
+	get := func(path string) func() servertest.Answer {
+		return func() servertest.Answer { return h.Do("GET", path, "") }
+	}
 	for _, c := range []struct {
 		name    string
-		ask     func() answer
+		ask     func() servertest.Answer
 		without int // room
 	}{
 		{"made of a document", get("/v1/pipelines/p"), 500}, {"made of SQL", form("/v1/sql/format"), 500},
@@ -211,43 +215,43 @@ func TestAnswersWaitForRoom(t *testing.T) {
 		{"a short one", get("/health"), 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := &house{T: t, s: h.s, addr: h.addr, url: h.url}
+			h := &servertest.House{T: t, Server: h.Server, Addr: h.Addr, URL: h.URL}
 			full := answers.Begin(web.NetworkOf(&net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}), func() {})
 			if err := full.Made(t.Context(), answers.Limit()); err != nil {
 				t.Fatal(err)
 			}
 			for _, path := range []string{"/metrics", "/status"} {
-				h.want(h.do("GET", path, ""), 200, "")
+				h.Want(h.Do("GET", path, ""), 200, "")
 			}
-			if a := c.ask(); a.status != c.without || a.status == 500 &&
-				!strings.Contains(a.body, `"code":6000,"error":"Answers that clients have not read yet hold`) {
-				t.Errorf("without room: %d %.200s", a.status, a.body)
+			if a := c.ask(); a.Status != c.without || a.Status == 500 &&
+				!strings.Contains(a.Body, `"code":6000,"error":"Answers that clients have not read yet hold`) {
+				t.Errorf("without room: %d %.200s", a.Status, a.Body)
 			}
 			full.End()
-			h.want(c.ask(), 200, "")
-			h.settles(answers, func(bytes int64) bool { return bytes == 0 })
+			h.Want(c.ask(), 200, "")
+			settles(h, answers, func(bytes int64) bool { return bytes == 0 })
 		})
 	}
 	t.Run("not read", func(t *testing.T) {
-		h := &house{T: t, s: h.s, addr: h.addr, url: h.url}
-		nc := h.asks("SELECT repeat('x', 500000), repeat('y', 500000)")
+		h := &servertest.House{T: t, Server: h.Server, Addr: h.Addr, URL: h.URL}
+		nc := asks(h, "SELECT repeat('x', 500000), repeat('y', 500000)")
 		if _, err := io.ReadFull(nc, make([]byte, 100)); err != nil {
 			t.Fatal(err)
 		}
-		h.settles(answers, func(bytes int64) bool { return bytes >= 1_000_000-web.FreeAnswer })
+		settles(h, answers, func(bytes int64) bool { return bytes >= 1_000_000-web.FreeAnswer })
 		nc.Close()
-		h.settles(answers, func(bytes int64) bool { return bytes == 0 })
+		settles(h, answers, func(bytes int64) bool { return bytes == 0 })
 	})
 }
 
 // settles waits until what answers hold is as it should be.
-func (h *house) settles(a *web.Answers, as func(bytes int64) bool) {
+func settles(h *servertest.House, a *web.Answers, as func(bytes int64) bool) {
 	h.Helper()
 	for deadline := time.Now().Add(time.Minute); !as(a.Bytes()); {
 		if time.Now().After(deadline) {
 			h.Fatalf("answers hold %d bytes", a.Bytes())
 		}
-		h.want(h.do("GET", "/health", ""), 200, "{}")
+		h.Want(h.Do("GET", "/health", ""), 200, "{}")
 	}
 }
 

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"bytes"
@@ -13,12 +13,15 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"varve/server"
+	"varve/server/servertest"
 )
 
 // headersOnly opens a connection of HTTP/2 and begins so many calls on it, of which it sends no more than the headers.
-func (h *house) headersOnly(addr string, calls int, more ...string) (net.Conn, *http2.Framer) {
+func headersOnly(h *servertest.House, addr string, calls int, more ...string) (net.Conn, *http2.Framer) {
 	h.Helper()
-	c, f, err := h.begin(addr, calls, more...)
+	c, f, err := begin(h, addr, calls, more...)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -26,9 +29,9 @@ func (h *house) headersOnly(addr string, calls int, more ...string) (net.Conn, *
 }
 
 // begin is headersOnly where the connection may give way to others before all its calls have begun: it fails then.
-func (h *house) begin(addr string, calls int, more ...string) (net.Conn, *http2.Framer, error) {
+func begin(h *servertest.House, addr string, calls int, more ...string) (net.Conn, *http2.Framer, error) {
 	h.Helper()
-	c := h.connect(addr)
+	c := h.Connect(addr)
 	if _, err := io.WriteString(c, http2.ClientPreface); err != nil {
 		return nil, nil, err
 	}
@@ -40,7 +43,7 @@ func (h *house) begin(addr string, calls int, more ...string) (net.Conn, *http2.
 	for i := range calls {
 		var block bytes.Buffer
 		e := hpack.NewEncoder(&block)
-		fields := append([]string{":method", "POST", ":scheme", "http", ":path", rpcLogs, ":authority", addr,
+		fields := append([]string{":method", "POST", ":scheme", "http", ":path", servertest.RPCLogs, ":authority", addr,
 			"content-type", "application/grpc", "te", "trailers"}, more...)
 		for i := 0; i < len(fields); i += 2 {
 			if err := e.WriteField(hpack.HeaderField{Name: fields[i], Value: fields[i+1]}); err != nil {
@@ -57,7 +60,7 @@ func (h *house) begin(addr string, calls int, more ...string) (net.Conn, *http2.
 
 // ends reads frames until a call has ended, and gives its status; then until the connection is told to go, and is
 // closed.
-func (h *house) ends(f *http2.Framer) (status string) {
+func ends(h *servertest.House, f *http2.Framer) (status string) {
 	h.Helper()
 	told := false
 	for {
@@ -87,19 +90,21 @@ func TestCallsWithoutMessage(t *testing.T) {
 	for _, c := range []struct {
 		name, status string
 		patience     time.Duration
-		change       func(*Options)
+		change       func(*server.Options)
 	}{
 		{"no message", "13", 50 * time.Millisecond, nil},
-		{"no credentials", "16", time.Hour, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:a=b") }},
+		{"no credentials", "16", time.Hour, func(o *server.Options) {
+			o.Users = servertest.Users(t, "static_user_provider:cmd:a=b")
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := real(t, func(o *Options) {
+			h := servertest.Real(t, func(o *server.Options) {
 				if o.GRPCPatience = c.patience; c.change != nil {
 					c.change(o)
 				}
 			})
-			_, f := h.headersOnly(h.calls(), 3)
-			if got := h.ends(f); got != c.status {
+			_, f := headersOnly(h, h.Calls(), 3)
+			if got := ends(h, f); got != c.status {
 				t.Errorf("ended with %q, want %s", got, c.status)
 			}
 		})
@@ -110,13 +115,16 @@ func TestCallsWithoutMessage(t *testing.T) {
 // those without a call.
 func TestSilentConnectionsGiveWay(t *testing.T) {
 	for _, calls := range []int{0, 1, 64} {
-		h := real(t, func(o *Options) { o.GRPCPatience, o.MaxGRPCConnections, o.MaxGRPCPerAddress = time.Hour, 4, 3 })
-		addr := h.calls()
+		h := servertest.Real(t, func(o *server.Options) {
+			o.GRPCPatience, o.MaxGRPCConnections, o.MaxGRPCPerAddress = time.Hour, 4, 3
+		})
+		addr := h.Calls()
 		for range 8 {
-			h.headersOnly(addr, calls)
+			headersOnly(h, addr, calls)
 		}
 		for range 3 {
-			if _, err := call(dial(t, addr), rpcLogs, otlpLogRequest(t, 1, false), nil); err != nil {
+			if _, err := servertest.Call(servertest.Dial(t, addr), servertest.RPCLogs,
+				servertest.OTLPLogRequest(t, 1, false), nil); err != nil {
 				t.Errorf("%d calls a connection: %v", calls, err)
 			}
 		}
@@ -126,35 +134,41 @@ func TestSilentConnectionsGiveWay(t *testing.T) {
 // TestIdleCallsGiveWay: calls of which nothing but the headers has come, more than the share of an address, keep no
 // call of the same address out. Their connections are closed, those that were heard longest ago first.
 func TestIdleCallsGiveWay(t *testing.T) {
-	h := real(t, func(o *Options) { o.GRPCPatience, o.MaxGRPCConnections, o.MaxGRPCPerAddress = time.Hour, 64, 64 })
-	addr := h.calls()
-	known := dial(t, addr)
+	h := servertest.Real(t, func(o *server.Options) {
+		o.GRPCPatience, o.MaxGRPCConnections, o.MaxGRPCPerAddress = time.Hour, 64, 64
+	})
+	addr := h.Calls()
+	known := servertest.Dial(t, addr)
 	for range 2 {
-		for range rpcCalls / rpcStreams { // more than the share of one address
-			if _, _, err := h.begin(addr, rpcStreams); err != nil {
+		for range server.MaxRPCCalls / server.MaxRPCStreams { // more than the share of one address
+			if _, _, err := begin(h, addr, server.MaxRPCStreams); err != nil {
 				t.Logf("it gave way already: %v", err)
 			}
 		}
-		for _, c := range []*grpc.ClientConn{known, dial(t, addr)} {
-			if _, err := call(c, rpcLogs, otlpLogRequest(t, 1, false), nil); err != nil {
+		for _, c := range []*grpc.ClientConn{known, servertest.Dial(t, addr)} {
+			if _, err := servertest.Call(c, servertest.RPCLogs, servertest.OTLPLogRequest(t, 1, false),
+				nil); err != nil {
 				t.Errorf("a call beside idle ones: %v", err)
 			}
 		}
 	}
-	h.holds("SELECT count(*) FROM opentelemetry_logs", "[[4]]")
+	h.Holds("SELECT count(*) FROM opentelemetry_logs", "[[4]]")
 }
 
 // TestCallsAreBounded: an address has no more calls with a message in hand than its share; one more is refused with a
 // status that says why.
 func TestCallsAreBounded(t *testing.T) {
-	h := real(t, func(o *Options) { o.GRPCPatience, o.MaxGRPCConnections, o.MaxGRPCPerAddress = time.Hour, 64, 64 })
-	addr := h.calls()
-	h.eventually(func() bool {
-		_, f, err := h.begin(addr, rpcStreams)
-		for i := 0; err == nil && i < rpcStreams; i++ { // until it gives way, if it does
+	h := servertest.Real(t, func(o *server.Options) {
+		o.GRPCPatience, o.MaxGRPCConnections, o.MaxGRPCPerAddress = time.Hour, 64, 64
+	})
+	addr := h.Calls()
+	h.Eventually(func() bool {
+		_, f, err := begin(h, addr, server.MaxRPCStreams)
+		for i := 0; err == nil && i < server.MaxRPCStreams; i++ { // until it gives way, if it does
 			err = f.WriteData(uint32(2*i+1), false, []byte{0, 0, 0, 1, 0, 1})
 		}
-		_, err = call(dial(t, addr), rpcLogs, otlpLogRequest(t, 1, false), nil)
+		_, err = servertest.Call(servertest.Dial(t, addr), servertest.RPCLogs, servertest.OTLPLogRequest(t, 1, false),
+			nil)
 		return status.Code(err) == codes.Unavailable && strings.Contains(err.Error(), "too many calls are under way")
 	})
 }

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -17,6 +17,8 @@ import (
 	"varve/engine/admission/ledger"
 	"varve/engine/status"
 	"varve/pipeline"
+	"varve/server"
+	"varve/server/servertest"
 	"varve/server/web"
 )
 
@@ -55,7 +57,7 @@ func TestRowsOfManyAreCounted(t *testing.T) {
 			var most atomic.Int64
 			store := &heldStore{}
 			store.least.Store(1 << 40)
-			h := real(t, func(o *Options) {
+			h := servertest.Real(t, func(o *server.Options) {
 				o.Intake = web.IntakeOf(ledger.Single(admission.Body, share, func(held int64) {
 					for m := most.Load(); held > m && !most.CompareAndSwap(m, held); m = most.Load() {
 					}
@@ -64,13 +66,13 @@ func TestRowsOfManyAreCounted(t *testing.T) {
 				o.Rows.Writer = web.NewWriter(store)
 			})
 			if c.document != "" {
-				h.want(h.do("POST", "/v1/pipelines/"+c.name, c.document, "Content-Type", "application/x-yaml"), 200,
+				h.Want(h.Do("POST", "/v1/pipelines/"+c.name, c.document, "Content-Type", "application/x-yaml"), 200,
 					c.name)
 			}
 			var all sync.WaitGroup
 			for range clients {
 				all.Go(func() {
-					h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name="+c.name, c.body, "Content-Type",
+					h.Want(h.Do("POST", "/v1/ingest?table=t&pipeline_name="+c.name, c.body, "Content-Type",
 						"application/x-ndjson"), 200, "")
 				})
 			}
@@ -90,7 +92,7 @@ func TestRowsOfManyAreCounted(t *testing.T) {
 
 // TestDryAnswersAreBounded: from both sides of the bound, for answers of tables and of entries.
 func TestDryAnswersAreBounded(t *testing.T) {
-	h := real(t, nil)
+	h := servertest.Real(t, nil)
 	document := "version: 2\nprocessors:\n  - vrl:\n      source: |\n        out = []\n        for_each(array!(.l)) -> |i, v| { out = push(out, {\"ts\": now(), \"s\": \"" +
 		strings.Repeat("x", 1000) + "\"}) }\n        . = out\ntransform: [{field: ts, type: time, index: time}]\n"
 	for rows, want := range map[int]int{10_000: 200, 16_000: 400} {
@@ -100,29 +102,29 @@ func TestDryAnswersAreBounded(t *testing.T) {
 			text = "the limit is 16777216: send fewer entries"
 		}
 		body := fmt.Sprintf(`{"pipeline":%q,"data_type":"application/x-ndjson","data":%q}`, document, data)
-		a := h.do("POST", "/v1/pipelines/dryrun", body, "Content-Type", "application/json")
-		h.want(a, want, text)
-		if len(a.body) > 17<<20 || want == 200 && strings.Count(a.body, "xxx\"") != rows {
-			t.Errorf("%d rows: an answer of %d bytes", rows, len(a.body))
+		a := h.Do("POST", "/v1/pipelines/dryrun", body, "Content-Type", "application/json")
+		h.Want(a, want, text)
+		if len(a.Body) > 17<<20 || want == 200 && strings.Count(a.Body, "xxx\"") != rows {
+			t.Errorf("%d rows: an answer of %d bytes", rows, len(a.Body))
 		}
 		form := "--b\r\nContent-Disposition: form-data; name=\"pipeline\"\r\n\r\n" + document +
 			"\r\n--b\r\nContent-Disposition: form-data; name=\"data\"\r\n\r\n" + data + "\r\n--b--\r\n"
-		h.want(h.do("POST", "/v1/pipelines/dryrun", form, "Content-Type", "multipart/form-data; boundary=b"), want,
+		h.Want(h.Do("POST", "/v1/pipelines/dryrun", form, "Content-Type", "multipart/form-data; boundary=b"), want,
 			text)
 	}
 }
 
 // TestTextsThatAreNotRunAreBounded: from both sides of the bound, and far from it at once.
 func TestTextsThatAreNotRunAreBounded(t *testing.T) {
-	h := real(t, nil)
+	h := servertest.Real(t, nil)
 	for _, path := range []string{"/v1/sql/format", "/v1/sql/parse"} {
 		for size, want := range map[int]int{1 << 20: 200, 1<<20 + 1: 400, 30 << 20: 400} {
 			text := "select+1" + strings.Repeat("+", size-len("select 1"))
 			start := time.Now()
-			a := h.do("POST", path, "sql="+text, "Content-Type", "application/x-www-form-urlencoded")
-			if a.status != want || want == 400 &&
-				!strings.Contains(a.body, fmt.Sprintf("SQL text of %d bytes is longer than 1048576", size)) {
-				t.Errorf("%s of %d bytes: %d %.200s", path, size, a.status, a.body)
+			a := h.Do("POST", path, "sql="+text, "Content-Type", "application/x-www-form-urlencoded")
+			if a.Status != want || want == 400 &&
+				!strings.Contains(a.Body, fmt.Sprintf("SQL text of %d bytes is longer than 1048576", size)) {
+				t.Errorf("%s of %d bytes: %d %.200s", path, size, a.Status, a.Body)
 			}
 			if took := time.Since(start); took > 20*time.Second {
 				t.Errorf("%s of %d bytes took %v", path, size, took)
@@ -133,10 +135,12 @@ func TestTextsThatAreNotRunAreBounded(t *testing.T) {
 
 // TestRowsOfOneAreBounded: what one request may hold is bounded however much room there is.
 func TestRowsOfOneAreBounded(t *testing.T) {
-	h := real(t, func(o *Options) { o.Rows.Pipelines = pipeline.New(pipeline.Options{RowBytes: 1 << 20}) })
+	h := servertest.Real(t, func(o *server.Options) {
+		o.Rows.Pipelines = pipeline.New(pipeline.Options{RowBytes: 1 << 20})
+	})
 	body := strings.Repeat(`{"a":"`+strings.Repeat("x", 1000)+"\"}\n", 1000)
-	h.want(h.do("POST", ingestPath, body[:len(body)/2], "Content-Type", "application/x-ndjson"), 200, "")
-	h.want(h.do("POST", ingestPath, body+body, "Content-Type", "application/x-ndjson"), 400,
+	h.Want(h.Do("POST", servertest.IngestPath, body[:len(body)/2], "Content-Type", "application/x-ndjson"), 200, "")
+	h.Want(h.Do("POST", servertest.IngestPath, body+body, "Content-Type", "application/x-ndjson"), 400,
 		"the limit is 1048576, send fewer entries at a time")
 }
 
@@ -147,7 +151,7 @@ func TestMessagesOfManyAreCounted(t *testing.T) {
 	var most atomic.Int64
 	store := &heldStore{}
 	store.least.Store(1 << 40)
-	h := real(t, func(o *Options) {
+	h := servertest.Real(t, func(o *server.Options) {
 		o.Intake = web.IntakeOf(ledger.Single(admission.Body, share, func(held int64) {
 			for m := most.Load(); held > m && !most.CompareAndSwap(m, held); m = most.Load() {
 			}
@@ -155,7 +159,7 @@ func TestMessagesOfManyAreCounted(t *testing.T) {
 		store.Store, store.intake = o.Admin.Store.(web.Store), o.Intake
 		o.Forward.Store = store
 	})
-	addr, stop := h.forward()
+	addr, stop := h.Forward()
 	body := strings.Repeat("\x92\x01\x81\xa1a\x01", entries)
 	message := "\x93\xa1t\xc6" + string(binary.BigEndian.AppendUint32(nil, uint32(len(body)))) + body +
 		"\x81\xa5chunk\xa2id"
@@ -178,7 +182,7 @@ func TestMessagesOfManyAreCounted(t *testing.T) {
 		})
 	}
 	all.Wait()
-	h.want(h.do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+t", ""), 200, fmt.Sprintf("[[%d]]", clients*entries))
+	h.Want(h.Do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+t", ""), 200, fmt.Sprintf("[[%d]]", clients*entries))
 	if l, m := store.least.Load(), most.Load(); l < int64(len(body)) || m > 4*share {
 		t.Errorf("a batch held %d bytes when its rows were written, all together %d, their share is %d", l, m, share)
 	}

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"bufio"
@@ -19,42 +19,44 @@ import (
 	"varve/engine/admission"
 	"varve/engine/admission/ledger"
 	"varve/engine/status"
+	"varve/server"
+	"varve/server/servertest"
 	"varve/server/web"
 )
 
-const ingestPath = "/v1/ingest?table=t&pipeline_name=service_identity"
-
 // TestFraming sends requests whose end is not certain, each followed by one that must not be run.
 func TestFraming(t *testing.T) {
-	h := open(t, nil)
+	h := servertest.Open(t, nil)
 	const smuggled = "GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: x\r\n\r\n"
 	for _, c := range []struct{ name, request, status string }{
-		{"length and chunked", "POST " + ingestPath +
+		{"length and chunked", "POST " + servertest.IngestPath +
 			" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"},
-		{"two lengths", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n",
+		{"two lengths", "POST " + servertest.IngestPath + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\n",
 			"400"},
-		{"length list", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0, 0\r\n\r\n", "400"},
-		{"length with a sign", "POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Length: +0\r\n\r\n", "400"},
-		{"other coding", "POST " + ingestPath +
+		{"length list", "POST " + servertest.IngestPath + " HTTP/1.1\r\nHost: x\r\nContent-Length: 0, 0\r\n\r\n",
+			"400"},
+		{"length with a sign", "POST " + servertest.IngestPath + " HTTP/1.1\r\nHost: x\r\nContent-Length: +0\r\n\r\n",
+			"400"},
+		{"other coding", "POST " + servertest.IngestPath +
 			" HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "400"},
-		{"coding twice", "POST " + ingestPath +
+		{"coding twice", "POST " + servertest.IngestPath +
 			" HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"},
 		{"blank before the colon", "GET /health HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n", "400"},
 		{"blank in a name", "GET /health HTTP/1.1\r\nHost: x\r\nX Y: 1\r\n\r\n", "400"},
 		{"folded line", "GET /health HTTP/1.1\r\nHost: x\r\nX-Y: 1\r\n 2\r\n\r\n", "400"},
 		{"two hosts", "GET /health HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n", "400"},
 		{"not HTTP", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", "400"},
-		{"bad chunk", "POST " + ingestPath +
+		{"bad chunk", "POST " + servertest.IngestPath +
 			" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n", "400"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := statusLines(h.raw(c.request + smuggled))
+			got := servertest.StatusLines(h.Raw(c.request + smuggled))
 			if !slices.Equal(got, []string{c.status}) {
 				t.Errorf("answers %v, want only %s", got, c.status)
 			}
 		})
 	}
-	if n := h.bodies.taken(); n != 0 {
+	if n := h.Bodies.Taken(); n != 0 {
 		t.Errorf("%d bodies were taken", n)
 	}
 }
@@ -62,10 +64,10 @@ func TestFraming(t *testing.T) {
 // TestBrokenChunksAreAnsweredAtOnce: what follows a chunk that cannot be read is no chunk either, and is not waited
 // for.
 func TestBrokenChunksAreAnsweredAtOnce(t *testing.T) {
-	h := open(t, nil)
+	h := servertest.Open(t, nil)
 	for _, size := range []string{"zz", "-1", "0x3", strings.Repeat("f", 16), strings.Repeat("f", 17),
 		strings.Repeat("f", 18), strings.Repeat("f", 40)} {
-		got := statusLines(h.raw("POST " + ingestPath +
+		got := servertest.StatusLines(h.Raw("POST " + servertest.IngestPath +
 			" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n" + size +
 			"\r\nabc\r\n0\r\n\r\n"))
 		if !slices.Equal(got, []string{"400"}) {
@@ -76,7 +78,7 @@ func TestBrokenChunksAreAnsweredAtOnce(t *testing.T) {
 
 // TestUnreadBodyIsNotARequest sends bodies that handlers do not read and that look like requests.
 func TestUnreadBodyIsNotARequest(t *testing.T) {
-	h := open(t, nil)
+	h := servertest.Open(t, nil)
 	inner := "GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: x\r\n\r\n"
 	for _, c := range []struct {
 		name, method, path string
@@ -87,8 +89,8 @@ func TestUnreadBodyIsNotARequest(t *testing.T) {
 		{"unknown path", "POST", "/nowhere", []string{"404", "200"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := statusLines(
-				h.raw(fmt.Sprintf(
+			got := servertest.StatusLines(
+				h.Raw(fmt.Sprintf(
 					"%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%sGET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
 					c.method, c.path, len(inner), inner)))
 			if !slices.Equal(got, c.answers) {
@@ -97,7 +99,7 @@ func TestUnreadBodyIsNotARequest(t *testing.T) {
 		})
 	}
 	t.Run("body of a GET", func(t *testing.T) {
-		got := statusLines(h.raw(fmt.Sprintf(
+		got := servertest.StatusLines(h.Raw(fmt.Sprintf(
 			"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(inner), inner)))
 		if !slices.Equal(got, []string{"200"}) {
 			t.Errorf("answers %v, want one 200", got)
@@ -105,7 +107,7 @@ func TestUnreadBodyIsNotARequest(t *testing.T) {
 	})
 	t.Run("large", func(t *testing.T) {
 		body := strings.Repeat(inner, 20000)
-		got := statusLines(h.raw(fmt.Sprintf("POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s",
+		got := servertest.StatusLines(h.Raw(fmt.Sprintf("POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s",
 			len(body), body)))
 		if !slices.Equal(got, []string{"200"}) {
 			t.Errorf("answers %v, want one 200 and the end of the connection", got)
@@ -115,14 +117,14 @@ func TestUnreadBodyIsNotARequest(t *testing.T) {
 
 // TestHalfABodyIsNoBody ends the connection in the middle of a body.
 func TestHalfABodyIsNoBody(t *testing.T) {
-	h := open(t, nil)
+	h := servertest.Open(t, nil)
 	for _, head := range []string{
-		"POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 20000\r\n\r\n" +
+		"POST " + servertest.IngestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 20000\r\n\r\n" +
 			strings.Repeat("line\n", 3000),
-		"POST " + ingestPath +
+		"POST " + servertest.IngestPath +
 			" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nline\n\r\n",
 	} {
-		c, err := net.Dial("tcp", h.addr)
+		c, err := net.Dial("tcp", h.Addr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,11 +132,11 @@ func TestHalfABodyIsNoBody(t *testing.T) {
 		c.(*net.TCPConn).CloseWrite()
 		b, _ := io.ReadAll(c)
 		c.Close()
-		if got := statusLines(string(b)); !slices.Equal(got, []string{"400"}) {
+		if got := servertest.StatusLines(string(b)); !slices.Equal(got, []string{"400"}) {
 			t.Errorf("answers %v, want 400\n%s", got, b)
 		}
 	}
-	if n := h.bodies.taken(); n != 0 {
+	if n := h.Bodies.Taken(); n != 0 {
 		t.Errorf("%d halves were taken for bodies", n)
 	}
 }
@@ -159,7 +161,7 @@ func compressed(t *testing.T, encoding string, text []byte) []byte {
 }
 
 func TestBodyLimit(t *testing.T) {
-	h := open(t, nil) // 1 MiB
+	h := servertest.Open(t, nil) // 1 MiB
 	zeros := make([]byte, 64<<20)
 	for _, c := range []struct {
 		name, body string
@@ -185,16 +187,17 @@ func TestBodyLimit(t *testing.T) {
 		{"empty gzip", "", []string{"Content-Encoding", "gzip"}, 200, "affectedrows"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := h.as(t)
-			h.want(h.do("POST", ingestPath, c.body, append(c.headers, "Content-Type", "text/plain")...), c.status,
-				c.contains)
+			h := h.As(t)
+			h.Want(h.Do("POST", servertest.IngestPath, c.body, append(c.headers, "Content-Type", "text/plain")...),
+				c.status, c.contains)
 		})
 	}
 }
 
 func TestHeaderTooLarge(t *testing.T) {
-	h := open(t, nil)
-	got := statusLines(h.raw("GET /health HTTP/1.1\r\nHost: x\r\nX: " + strings.Repeat("y", readBuffer) + "\r\n\r\n"))
+	h := servertest.Open(t, nil)
+	got := servertest.StatusLines(h.Raw("GET /health HTTP/1.1\r\nHost: x\r\nX: " +
+		strings.Repeat("y", server.HeaderBytes) + "\r\n\r\n"))
 	if !slices.Equal(got, []string{"431"}) {
 		t.Errorf("answers %v, want 431", got)
 	}
@@ -202,31 +205,31 @@ func TestHeaderTooLarge(t *testing.T) {
 
 // TestErrorTextInHeader has an error text with line ends and other letters in it.
 func TestErrorTextInHeader(t *testing.T) {
-	h := open(t, nil)
-	a := h.do("GET", "/v1/sql?db=x%0d%0aSet-Cookie:+a%3db%00%c3%a9&sql=select+1", "")
-	if a.status != 400 || a.header.Get("Set-Cookie") != "" || a.header.Get("x-service-err-code") != "4004" {
-		t.Errorf("got %d %v", a.status, a.header)
+	h := servertest.Open(t, nil)
+	a := h.Do("GET", "/v1/sql?db=x%0d%0aSet-Cookie:+a%3db%00%c3%a9&sql=select+1", "")
+	if a.Status != 400 || a.Header.Get("Set-Cookie") != "" || a.Header.Get("x-service-err-code") != "4004" {
+		t.Errorf("got %d %v", a.Status, a.Header)
 	}
-	if got := a.header.Get("x-service-err-msg"); !strings.Contains(got, `x\x0d\x0aSet-Cookie: a=b\x00\xc3\xa9`) ||
+	if got := a.Header.Get("x-service-err-msg"); !strings.Contains(got, `x\x0d\x0aSet-Cookie: a=b\x00\xc3\xa9`) ||
 		!strings.Contains(got, "execution_time_ms: ") {
 		t.Errorf("x-service-err-msg is %q", got)
 	}
-	a = h.do("GET", "/v1/sql?db="+strings.Repeat("z", 4000)+"&sql=select+1", "")
-	if got := a.header.Get("x-service-err-msg"); len(got) > 1024 {
+	a = h.Do("GET", "/v1/sql?db="+strings.Repeat("z", 4000)+"&sql=select+1", "")
+	if got := a.Header.Get("x-service-err-msg"); len(got) > 1024 {
 		t.Errorf("x-service-err-msg has %d bytes", len(got))
 	}
 }
 
 func TestParameters(t *testing.T) {
-	h := open(t, nil)
+	h := servertest.Open(t, nil)
 	for _, c := range []struct {
 		name, method, path, body string
 		headers                  []string
 		status                   int
 		contains                 string
 	}{
-		{"boolean", "POST", ingestPath + "&skip_error=True", "x", []string{"Content-Type", "text/plain"}, 400,
-			"Failed to deserialize query string"},
+		{"boolean", "POST", servertest.IngestPath + "&skip_error=True", "x", []string{"Content-Type", "text/plain"},
+			400, "Failed to deserialize query string"},
 		{"twice", "GET", "/v1/sql?sql=select+1&sql=select+2", "", nil, 400,
 			"Failed to deserialize query string: duplicate field `sql`"},
 		{"negative limit", "GET", "/v1/sql?sql=select+1&limit=-1", "", nil, 400, "Failed to deserialize query string"},
@@ -236,15 +239,16 @@ func TestParameters(t *testing.T) {
 		{"post without a body", "POST", "/v1/sql?sql=select+1", "", nil, 200, "records"},
 		{"form twice", "POST", "/v1/sql", "sql=a&sql=b", []string{"Content-Type", "application/x-www-form-urlencoded"},
 			422, "Failed to deserialize form body"},
-		{"no content type", "POST", ingestPath, "x", nil, 400, "Header of type `content-type` was missing"},
-		{"odd content type", "POST", ingestPath, "x", []string{"Content-Type", "nonsense"}, 400, "content-type"},
-		{"header not UTF-8", "POST", ingestPath, "x",
+		{"no content type", "POST", servertest.IngestPath, "x", nil, 400, "Header of type `content-type` was missing"},
+		{"odd content type", "POST", servertest.IngestPath, "x", []string{"Content-Type", "nonsense"}, 400,
+			"content-type"},
+		{"header not UTF-8", "POST", servertest.IngestPath, "x",
 			[]string{"Content-Type", "text/plain", "x-service-pipeline-name", "a\xff"}, 400,
 			"header is not valid UTF-8 string type"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := h.as(t)
-			h.want(h.do(c.method, c.path, c.body, c.headers...), c.status, c.contains)
+			h := h.As(t)
+			h.Want(h.Do(c.method, c.path, c.body, c.headers...), c.status, c.contains)
 		})
 	}
 }
@@ -253,12 +257,12 @@ func TestParameters(t *testing.T) {
 // are refused and say when to come again.
 func TestIntake(t *testing.T) {
 	begun := make(chan int64, 100)
-	h := open(t, func(o *Options) {
+	h := servertest.Open(t, func(o *server.Options) {
 		o.Intake = web.IntakeOf(ledger.Single(admission.Body, 100<<10, func(bytes int64) { begun <- bytes }),
 			time.Millisecond, status.RegionBusy)
 	})
 	body := strings.Repeat("x", 900_000)
-	nc, err := net.Dial("tcp", h.addr)
+	nc, err := net.Dial("tcp", h.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,62 +273,62 @@ func TestIntake(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	send("POST " + ingestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 900000\r\n\r\n" +
+	send("POST " + servertest.IngestPath + " HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 900000\r\n\r\n" +
 		body[:500_000])
 	for bytes := <-begun; bytes < 500_000-(64<<10); bytes = <-begun {
 	}
-	a := h.do("POST", ingestPath, body, "Content-Type", "text/plain")
-	h.want(a, 503, "try again later")
-	if a.header.Get("Retry-After") == "" {
+	a := h.Do("POST", servertest.IngestPath, body, "Content-Type", "text/plain")
+	h.Want(a, 503, "try again later")
+	if a.Header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
-	h.want(h.do("POST", ingestPath, body[:60_000], "Content-Type", "text/plain"), 200, "affectedrows")
-	h.want(h.do("GET", "/metrics", ""), 200, "varve_http_bodies_held_bytes 524288\n")
+	h.Want(h.Do("POST", servertest.IngestPath, body[:60_000], "Content-Type", "text/plain"), 200, "affectedrows")
+	h.Want(h.Do("GET", "/metrics", ""), 200, "varve_http_bodies_held_bytes 524288\n")
 	send(body[500_000:])
 	if resp, err := http.ReadResponse(bufio.NewReader(nc), nil); err != nil || resp.StatusCode != 200 {
 		t.Errorf("the oldest body: %v %v", resp, err)
 	}
-	h.want(h.do("POST", ingestPath, body, "Content-Type", "text/plain"), 200, "affectedrows")
+	h.Want(h.Do("POST", servertest.IngestPath, body, "Content-Type", "text/plain"), 200, "affectedrows")
 }
 
 // TestStoredIsAnswered: a bulk request whose documents are stored is not refused because there is no room for its
 // answer: the sender would send them again.
 func TestStoredIsAnswered(t *testing.T) {
 	begun := make(chan int64, 1000)
-	h := real(t, func(o *Options) {
+	h := servertest.Real(t, func(o *server.Options) {
 		o.Intake = web.IntakeOf(ledger.Single(admission.Body, 4<<20, func(bytes int64) { begun <- bytes }),
 			time.Millisecond, status.RegionBusy)
 	})
-	nc, err := net.Dial("tcp", h.addr)
+	nc, err := net.Dial("tcp", h.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer nc.Close()
 	const held = 2 << 20
 	if _, err := fmt.Fprintf(nc, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s",
-		ingestPath, 2*held, strings.Repeat("x", held)); err != nil {
+		servertest.IngestPath, 2*held, strings.Repeat("x", held)); err != nil {
 		t.Fatal(err)
 	}
 	for bytes := <-begun; bytes < held-(64<<10); bytes = <-begun {
 	}
 	const documents = 8000 // with answers of 128 bytes each, counted twice
-	a := h.do("POST", "/v1/elasticsearch/b/_bulk", strings.Repeat("{\"create\":{}}\n{}\n", documents), "Content-Type",
+	a := h.Do("POST", "/v1/elasticsearch/b/_bulk", strings.Repeat("{\"create\":{}}\n{}\n", documents), "Content-Type",
 		"application/x-ndjson")
-	h.want(a, 200, `"errors":false`)
-	h.holds("SELECT count(*) FROM b", fmt.Sprintf("[[%d]]", documents))
+	h.Want(a, 200, `"errors":false`)
+	h.Holds("SELECT count(*) FROM b", fmt.Sprintf("[[%d]]", documents))
 }
 
 // TestIntakeOfChunks: bodies that announce no length count as well.
 func TestIntakeOfChunks(t *testing.T) {
 	begun := make(chan int64, 100)
-	h := open(t, func(o *Options) {
+	h := servertest.Open(t, func(o *server.Options) {
 		o.Intake = web.IntakeOf(ledger.Single(admission.Body, 100<<10, func(bytes int64) { begun <- bytes }),
 			0, status.RateLimited)
 	})
-	head := "POST " + ingestPath +
+	head := "POST " + servertest.IngestPath +
 		" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nTransfer-Encoding: chunked\r\n\r\n"
 	chunk := "40000\r\n" + strings.Repeat("x", 0x40000) + "\r\n"
-	nc, err := net.Dial("tcp", h.addr)
+	nc, err := net.Dial("tcp", h.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +337,7 @@ func TestIntakeOfChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-begun
-	if got := h.raw(strings.Replace(head, "Host: x", "Host: x\r\nConnection: close", 1) + chunk +
+	if got := h.Raw(strings.Replace(head, "Host: x", "Host: x\r\nConnection: close", 1) + chunk +
 		"0\r\n\r\n"); !strings.Contains(got, "HTTP/1.1 429 ") || !strings.Contains(got,
 		"Request body memory limit exceeded: ") {
 		t.Errorf("a second body: %.200s", got)
@@ -350,16 +354,18 @@ func TestIntakeOfChunks(t *testing.T) {
 // have, and more wait for it; ordinary requests get through, and the clients are told.
 func TestSlowSendersLockNobodyOut(t *testing.T) {
 	const share, stalled = 8 << 20, 80
-	h := open(t, func(o *Options) { o.Intake = web.NewIntake(share, 5*time.Second, status.RegionBusy) })
+	h := servertest.Open(t, func(o *server.Options) {
+		o.Intake = web.NewIntake(share, 5*time.Second, status.RegionBusy)
+	})
 	sent := strings.Repeat("x", 300_000)
 	var clients []net.Conn
 	for range stalled {
-		nc, err := net.Dial("tcp", h.addr)
+		nc, err := net.Dial("tcp", h.Addr)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer nc.Close()
-		if _, err := io.WriteString(nc, "POST "+ingestPath+
+		if _, err := io.WriteString(nc, "POST "+servertest.IngestPath+
 			" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 900000\r\n\r\n"+sent); err != nil {
 			t.Fatal(err)
 		}
@@ -368,7 +374,7 @@ func TestSlowSendersLockNobodyOut(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			h.want(h.do("POST", ingestPath, sent, "Content-Type", "text/plain"), 200, "affectedrows")
+			h.Want(h.Do("POST", servertest.IngestPath, sent, "Content-Type", "text/plain"), 200, "affectedrows")
 		})
 	}
 	all.Wait()

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"varve/engine/status"
+	"varve/server"
+	"varve/server/servertest"
 	"varve/sqlexec"
 	"varve/sqlexec/parse"
 )
@@ -14,25 +16,21 @@ import (
 // TestFailuresInTheLog: a failed statement is logged with what was asked, by whom and from where; what only its author
 // can mend is no error of the server.
 func TestFailuresInTheLog(t *testing.T) {
-	log := &lockedBuffer{}
-	h := open(t, func(o *Options) {
-		o.Users = users(t, "static_user_provider:cmd:ann=a")
+	log := &servertest.LogText{}
+	h := servertest.Open(t, func(o *server.Options) {
+		o.Users = servertest.Users(t, "static_user_provider:cmd:ann=a")
 		o.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelInfo}))
 	})
-	h.answers.run = func(_ context.Context, st parse.Statement) (*sqlexec.Result, error) {
+	h.Answers.Run = func(_ context.Context, st parse.Statement) (*sqlexec.Result, error) {
 		if strings.Contains(st.Source(), "internal") {
 			return nil, status.New(status.Internal, "a bug")
 		}
 		return nil, status.New(status.EngineExecuteQuery, "Divide by zero error")
 	}
 	ask := func(sql string) string {
-		log.mu.Lock()
-		log.b.Reset()
-		log.mu.Unlock()
-		h.do("GET", "/v1/sql?sql="+strings.ReplaceAll(sql, " ", "+"), "", "Authorization", basic("ann", "a"))
-		log.mu.Lock()
-		defer log.mu.Unlock()
-		return log.b.String()
+		log.Reset()
+		h.Do("GET", "/v1/sql?sql="+strings.ReplaceAll(sql, " ", "+"), "", "Authorization", servertest.Basic("ann", "a"))
+		return log.String()
 	}
 	if line := ask("SELECT 1/0"); !strings.Contains(line, "level=WARN") ||
 		!strings.Contains(line, `statement="SELECT 1/0"`) ||
@@ -53,18 +51,18 @@ func TestFailuresInTheLog(t *testing.T) {
 
 // TestSeveralStatementsInOneTable: formats that hold one result refuse several statements before any is executed.
 func TestSeveralStatementsInOneTable(t *testing.T) {
-	h := open(t, nil)
+	h := servertest.Open(t, nil)
 	executed := 0
-	h.answers.run = func(context.Context, parse.Statement) (*sqlexec.Result, error) {
+	h.Answers.Run = func(context.Context, parse.Statement) (*sqlexec.Result, error) {
 		executed++
-		return one(7), nil
+		return servertest.One(7), nil
 	}
 	for _, format := range []string{"csv", "csvWithNames", "csvWithNamesAndTypes", "table", "json", "arrow", "null"} {
-		h.want(h.do("GET", "/v1/sql?sql=drop+table+a;select+1&format="+format, ""), 400,
+		h.Want(h.Do("GET", "/v1/sql?sql=drop+table+a;select+1&format="+format, ""), 400,
 			"cannot output multi-statements result in")
 	}
 	if executed > 0 {
 		t.Errorf("%d statements were executed", executed)
 	}
-	h.want(h.do("GET", "/v1/sql?sql=select+1;&format=csv", ""), 200, "7")
+	h.Want(h.Do("GET", "/v1/sql?sql=select+1;&format=csv", ""), 200, "7")
 }

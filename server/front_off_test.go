@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -9,37 +9,40 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"varve/server"
+	"varve/server/servertest"
 )
 
 // TestProtocolsOff: the paths of a protocol that is switched off are 404, with and without /v1 before them, and no
 // others.
 func TestProtocolsOff(t *testing.T) {
-	all := real(t, nil).s.routes()
+	all := servertest.Real(t, nil).Server.Served()
 	parameter := regexp.MustCompile(`\{[^}]+\}`)
 	for _, c := range []struct {
 		name string
-		off  Protocols
+		off  server.Protocols
 		gone string // an expression for its paths
 	}{
-		{"line protocol", Protocols{Lines: true},
+		{"line protocol", server.Protocols{Lines: true},
 			`^/v1/lineproto/|^/(write|query|ping|api/v2/write|api/v2/buckets|api/v2/setup|api/v2/orgs|api/v3/write_lp)$`},
-		{"JSON puts", Protocols{Puts: true}, `^(/v1/jsonput)?/api/put$`},
-		{"metrics API", Protocols{Metrics: true},
+		{"JSON puts", server.Protocols{Puts: true}, `^(/v1/jsonput)?/api/put$`},
+		{"metrics API", server.Protocols{Metrics: true},
 			`^(/v1/metricsapi)?/(api/v1/(write|read|query|query_range|query_exemplars|labels|label/.*|series|metadata|format_query|parse_query|rules|alerts|alertmanagers|targets.*|features|status/.*)|-/.*)$|^/v1/metricsapi/`},
-		{"OTLP", Protocols{OTLP: true}, `^/v1/otlp/|^/v1/(metrics|logs|traces)$`},
-		{"trace search", Protocols{TraceQueries: true},
+		{"OTLP", server.Protocols{OTLP: true}, `^/v1/otlp/|^/v1/(metrics|logs|traces)$`},
+		{"trace search", server.Protocols{TraceQueries: true},
 			`^(/v1/jaeger)?/api/(services|operations|dependencies|traces)(/|$)`},
-		{"analysis as a stream", Protocols{AnalyzeStream: true}, `^/v1/sql/analyze/`},
-		{"none", Protocols{}, `^$`},
+		{"analysis as a stream", server.Protocols{AnalyzeStream: true}, `^/v1/sql/analyze/`},
+		{"none", server.Protocols{}, `^$`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := real(t, func(o *Options) { o.Off = c.off })
+			h := servertest.Real(t, func(o *server.Options) { o.Off = c.off })
 			gone := regexp.MustCompile(c.gone)
-			left := h.s.routes()
+			left := h.Server.Served()
 			many := 0
 			for _, r := range all {
 				served := slices.ContainsFunc(left,
-					func(l route) bool { return l.Path == r.Path && slices.Equal(l.Methods, r.Methods) })
+					func(l server.ServedRoute) bool { return l.Path == r.Path && slices.Equal(l.Methods, r.Methods) })
 				if served == gone.MatchString(r.Path) {
 					t.Errorf("%s %s is served: %v", strings.Join(r.Methods, " "), r.Path, served)
 				}
@@ -48,30 +51,30 @@ func TestProtocolsOff(t *testing.T) {
 				}
 				for _, m := range r.Methods {
 					many++
-					if a := h.do(m, parameter.ReplaceAllString(r.Path, "x"), ""); a.status != 404 {
-						t.Errorf("%s %s: %d %s", m, r.Path, a.status, a.body)
+					if a := h.Do(m, parameter.ReplaceAllString(r.Path, "x"), ""); a.Status != 404 {
+						t.Errorf("%s %s: %d %s", m, r.Path, a.Status, a.Body)
 					}
 				}
 			}
-			if (many == 0) != (c.off == Protocols{}) {
+			if (many == 0) != (c.off == server.Protocols{}) {
 				t.Errorf("%d methods and paths are gone", many)
 			}
-			h.want(h.do("GET", "/health", "", "User-Agent", "influxdb-client-go/2"), 200, "{")
-			h.want(h.do("GET", "/v1/sql?sql=SELECT+1", ""), 200, "records")
+			h.Want(h.Do("GET", "/health", "", "User-Agent", "influxdb-client-go/2"), 200, "{")
+			h.Want(h.Do("GET", "/v1/sql?sql=SELECT+1", ""), 200, "records")
 		})
 	}
 }
 
 // TestMethodsOff: gRPC has no methods of OTLP where that is switched off.
 func TestMethodsOff(t *testing.T) {
-	h := real(t, func(o *Options) { o.Off.OTLP = true })
-	c := dial(t, h.calls())
-	methods := real(t, nil).s.calls
+	h := servertest.Real(t, func(o *server.Options) { o.Off.OTLP = true })
+	c := servertest.Dial(t, h.Calls())
+	methods := servertest.Real(t, nil).Server.CallMethods()
 	if len(methods) != 3 {
 		t.Errorf("gRPC has %d methods", len(methods))
 	}
-	for method := range methods {
-		if _, err := call(c, method, nil, nil); status.Code(err) != codes.Unimplemented {
+	for _, method := range methods {
+		if _, err := servertest.Call(c, method, nil, nil); status.Code(err) != codes.Unimplemented {
 			t.Errorf("%s: %v", method, err)
 		}
 	}
@@ -84,11 +87,11 @@ func TestMergeModeOfLines(t *testing.T) {
 		{"", "", "[[1 2]]"}, {"last_non_null", "", "[[1 2]]"}, {"last_row", "", "[[<nil> 2]]"},
 		{"last_row", "merge_mode=last_non_null", "[[1 2]]"},
 	} {
-		h := real(t, func(o *Options) { o.Lines.MergeMode = c.mode })
+		h := servertest.Real(t, func(o *server.Options) { o.Lines.MergeMode = c.mode })
 		for _, line := range []string{"m,host=a x=1 1000", "m,host=a y=2 1000"} {
-			h.want(h.do("POST", "/v1/lineproto/write", line, "x-service-hints", c.hint), 204, "")
+			h.Want(h.Do("POST", "/v1/lineproto/write", line, "x-service-hints", c.hint), 204, "")
 		}
-		if got := fmt.Sprint(h.ask("SELECT x, y FROM m")); got != c.want {
+		if got := fmt.Sprint(h.Ask("SELECT x, y FROM m")); got != c.want {
 			t.Errorf("merge mode %q with the hint %q: %s, want %s", c.mode, c.hint, got, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -9,51 +9,53 @@ import (
 	"testing"
 	"time"
 
+	"varve/server"
+	"varve/server/servertest"
 	"varve/server/web"
 )
 
 // TestQueriesQueue: at the bound queries wait for each other, rows do not wait for them, and an administrator sees what
 // runs and ends it.
 func TestQueriesQueue(t *testing.T) {
-	h := real(t, func(o *Options) { o.Query.MaxConcurrent = 1 })
-	h.execute("CREATE TABLE t (ts TIMESTAMP TIME INDEX, n INT)")
-	first := h.analyze(endless, "")
-	first.next()
-	answers := make(chan answer, 16)
+	h := servertest.Real(t, func(o *server.Options) { o.Query.MaxConcurrent = 1 })
+	h.Execute("CREATE TABLE t (ts TIMESTAMP TIME INDEX, n INT)")
+	first := h.Analyze(servertest.Endless, "")
+	first.Next()
+	answers := make(chan servertest.Answer, 16)
 	for range cap(answers) {
-		go func() { answers <- h.do("GET", "/v1/sql?sql=SELECT+7", "") }()
+		go func() { answers <- h.Do("GET", "/v1/sql?sql=SELECT+7", "") }()
 	}
-	h.until(fmt.Sprintf("varve_sql_requests_waiting %d", cap(answers)))
-	h.want(h.sql("SELECT 8"), 429, "at most 1 (max_concurrent_queries), and at most 16 wait")
-	h.want(h.sql("INSERT INTO t VALUES (1, 1)"), 200, `"affectedrows":1`)
-	h.want(h.sql("SHOW PROCESSLIST"), 200, "generate_series")
-	h.want(h.sql("SELECT id FROM information_schema.process_list WHERE query NOT LIKE '%process_list%'"), 200, "")
-	h.want(h.sql("KILL "+h.runningID("generate_series(0")), 200, "")
+	h.Until(fmt.Sprintf("varve_sql_requests_waiting %d", cap(answers)))
+	h.Want(h.SQL("SELECT 8"), 429, "at most 1 (max_concurrent_queries), and at most 16 wait")
+	h.Want(h.SQL("INSERT INTO t VALUES (1, 1)"), 200, `"affectedrows":1`)
+	h.Want(h.SQL("SHOW PROCESSLIST"), 200, "generate_series")
+	h.Want(h.SQL("SELECT id FROM information_schema.process_list WHERE query NOT LIKE '%process_list%'"), 200, "")
+	h.Want(h.SQL("KILL "+h.RunningID("generate_series(0")), 200, "")
 	for range cap(answers) {
-		h.want(<-answers, 200, "[[7]]")
+		h.Want(<-answers, 200, "[[7]]")
 	}
-	h.until("varve_sql_requests_running 0")
-	h.want(h.sql("SELECT n FROM t"), 200, "[[1]]")
+	h.Until("varve_sql_requests_running 0")
+	h.Want(h.SQL("SELECT n FROM t"), 200, "[[1]]")
 }
 
 // TestQueueHeedsTime: a request that waits ends with its time, and leaves the queue.
 func TestQueueHeedsTime(t *testing.T) {
-	h := real(t, func(o *Options) { o.Query.MaxConcurrent, o.Timeout = 1, time.Minute })
-	first := h.analyze(endless, "")
-	first.next()
-	h.want(h.do("GET", "/v1/sql?sql=SELECT+1", "", "x-service-timeout", "50ms"), 408, "")
-	h.until("varve_sql_requests_waiting 0")
-	first.leave()
-	h.eventually(func() bool { return h.sql("SELECT 1").status == 200 })
+	h := servertest.Real(t, func(o *server.Options) { o.Query.MaxConcurrent, o.Timeout = 1, time.Minute })
+	first := h.Analyze(servertest.Endless, "")
+	first.Next()
+	h.Want(h.Do("GET", "/v1/sql?sql=SELECT+1", "", "x-service-timeout", "50ms"), 408, "")
+	h.Until("varve_sql_requests_waiting 0")
+	first.Leave()
+	h.Eventually(func() bool { return h.SQL("SELECT 1").Status == 200 })
 }
 
 // TestForeignPagesOfUsers: with users, too, a page of another origin gets nothing by the name and password that a
 // browser keeps.
 func TestForeignPagesOfUsers(t *testing.T) {
-	h := real(t, func(o *Options) {
-		o.Users, o.CORSOrigins = users(t, "static_user_provider:cmd:a=b"), []string{"https://known.example"}
+	h := servertest.Real(t, func(o *server.Options) {
+		o.Users, o.CORSOrigins = servertest.Users(t, "static_user_provider:cmd:a=b"), []string{"https://known.example"}
 	})
-	own := []string{"Authorization", basic("a", "b")}
+	own := []string{"Authorization", servertest.Basic("a", "b")}
 	for _, c := range []struct {
 		name    string
 		headers []string
@@ -64,25 +66,25 @@ func TestForeignPagesOfUsers(t *testing.T) {
 		{"its form", append([]string{"Sec-Fetch-Site", "cross-site", "Sec-Fetch-Mode", "navigate"}, own...), 403},
 		{"a page of another port", append([]string{"Sec-Fetch-Site", "same-site"}, own...), 403},
 		{"a frame without an origin", append([]string{"Origin", "null"}, own...), 403},
-		{"an own page", append([]string{"Origin", "http://" + h.addr, "Sec-Fetch-Site", "same-origin"}, own...), 200},
+		{"an own page", append([]string{"Origin", "http://" + h.Addr, "Sec-Fetch-Site", "same-origin"}, own...), 200},
 		{"an own page behind a proxy",
 			append([]string{"Origin", "https://varve.example", "Sec-Fetch-Site", "same-origin"}, own...), 200},
 		{"a typed address", append([]string{"Sec-Fetch-Site", "none", "Sec-Fetch-Mode", "navigate"}, own...), 200},
 		{"a known origin", append([]string{"Origin", "https://known.example", "Sec-Fetch-Site", "cross-site"}, own...),
 			200},
 		{"a page that shows its own credentials",
-			[]string{"Origin", "https://evil.example", "x-service-auth", basic("a", "b")}, 200},
+			[]string{"Origin", "https://evil.example", "x-service-auth", servertest.Basic("a", "b")}, 200},
 		{"no credentials", []string{"Origin", "https://evil.example"}, 401},
 	} {
-		for _, send := range []func() answer{
-			func() answer {
-				return h.do("POST", "/v1/sql", "sql=SELECT+1",
+		for _, send := range []func() servertest.Answer{
+			func() servertest.Answer {
+				return h.Do("POST", "/v1/sql", "sql=SELECT+1",
 					append(c.headers, "Content-Type", "application/x-www-form-urlencoded")...)
 			},
-			func() answer { return h.do("GET", "/v1/sql?sql=SELECT+1", "", c.headers...) },
+			func() servertest.Answer { return h.Do("GET", "/v1/sql?sql=SELECT+1", "", c.headers...) },
 		} {
-			if a := send(); a.status != c.status {
-				t.Errorf("%s: %d %s, want %d", c.name, a.status, a.body, c.status)
+			if a := send(); a.Status != c.status {
+				t.Errorf("%s: %d %s, want %d", c.name, a.Status, a.Body, c.status)
 			}
 		}
 	}
@@ -90,22 +92,22 @@ func TestForeignPagesOfUsers(t *testing.T) {
 
 // TestSQLAsItIs: a statement may come as a text, and who sends it otherwise is told how.
 func TestSQLAsItIs(t *testing.T) {
-	h := real(t, nil)
-	h.want(h.do("POST", "/v1/sql", "SELECT 1 + 1", "Content-Type", "text/plain"), 200, "[[2]]")
-	h.want(h.do("POST", "/v1/sql?format=csv", "SELECT '+'", "Content-Type", "text/plain; charset=utf-8"), 200, "+")
-	h.want(h.do("POST", "/v1/sql", `{"sql":"SELECT 1"}`, "Content-Type", "application/json"), 415,
+	h := servertest.Real(t, nil)
+	h.Want(h.Do("POST", "/v1/sql", "SELECT 1 + 1", "Content-Type", "text/plain"), 200, "[[2]]")
+	h.Want(h.Do("POST", "/v1/sql?format=csv", "SELECT '+'", "Content-Type", "text/plain; charset=utf-8"), 200, "+")
+	h.Want(h.Do("POST", "/v1/sql", `{"sql":"SELECT 1"}`, "Content-Type", "application/json"), 415,
 		`--data-urlencode "sql=SELECT 1 + 1"`)
-	h.want(h.do("POST", "/v1/sql", "sql=SELECT 1+1 AS n, 2+", "Content-Type", "application/x-www-form-urlencoded"), 400,
+	h.Want(h.Do("POST", "/v1/sql", "sql=SELECT 1+1 AS n, 2+", "Content-Type", "application/x-www-form-urlencoded"), 400,
 		"a plus sign is %2B there")
-	h.want(h.do("GET", "/v1/sql?sql=SELECT+1+1+1", ""), 400, "a plus sign is %2B there")
+	h.Want(h.Do("GET", "/v1/sql?sql=SELECT+1+1+1", ""), 400, "a plus sign is %2B there")
 	for _, encoded := range []string{url.PathEscape("SELECT 1 1 1"), "SELECT+1+%2B+1+1", "SELECT+abs%281%29+1+1",
 		"SELECT+1%2c+1+1"} {
-		if a := h.do("GET", "/v1/sql?sql="+encoded, ""); a.status != 400 || strings.Contains(a.body, "%2B") {
-			t.Errorf("%s, an encoder's: %d %s", encoded, a.status, a.body)
+		if a := h.Do("GET", "/v1/sql?sql="+encoded, ""); a.Status != 400 || strings.Contains(a.Body, "%2B") {
+			t.Errorf("%s, an encoder's: %d %s", encoded, a.Status, a.Body)
 		}
-		if a := h.do("POST", "/v1/sql", "sql="+encoded, "Content-Type",
-			"application/x-www-form-urlencoded"); strings.Contains(a.body, "%2B") {
-			t.Errorf("%s, an encoder's form: %d %s", encoded, a.status, a.body)
+		if a := h.Do("POST", "/v1/sql", "sql="+encoded, "Content-Type",
+			"application/x-www-form-urlencoded"); strings.Contains(a.Body, "%2B") {
+			t.Errorf("%s, an encoder's form: %d %s", encoded, a.Status, a.Body)
 		}
 	}
 }
@@ -113,25 +115,25 @@ func TestSQLAsItIs(t *testing.T) {
 // TestDashboardsThatNobodyReads: lists of definitions that clients do not read have a bound together, and the server
 // answers beside them.
 func TestDashboardsThatNobodyReads(t *testing.T) {
-	h := real(t, func(o *Options) { o.Answers = web.NewAnswers(8<<20, web.AnswerWait) })
+	h := servertest.Real(t, func(o *server.Options) { o.Answers = web.NewAnswers(8<<20, web.AnswerWait) })
 	text := strings.Repeat("x", 256<<10)
 	for i := range 32 {
-		h.want(h.do("POST", fmt.Sprintf("/v1/dashboards/d%d", i), text), 200, "")
+		h.Want(h.Do("POST", fmt.Sprintf("/v1/dashboards/d%d", i), text), 200, "")
 	}
-	h.want(h.do("GET", "/v1/dashboards", ""), 200, "d31")
+	h.Want(h.Do("GET", "/v1/dashboards", ""), 200, "d31")
 	var before, now runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	const readers = 40
 	var asked sync.WaitGroup
 	for range readers {
-		asked.Go(func() { fmt.Fprint(h.connect(h.addr), "GET /v1/dashboards HTTP/1.1\r\nHost: x\r\n\r\n") })
+		asked.Go(func() { fmt.Fprint(h.Connect(h.Addr), "GET /v1/dashboards HTTP/1.1\r\nHost: x\r\n\r\n") })
 	}
 	asked.Wait()
 	most := uint64(0)
 	for range 50 {
 		begun := time.Now()
-		h.want(h.do("GET", "/health", ""), 200, "{}")
+		h.Want(h.Do("GET", "/health", ""), 200, "{}")
 		if took := time.Since(begun); took > 5*time.Second {
 			t.Errorf("/health took %v", took)
 		}

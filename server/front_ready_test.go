@@ -1,17 +1,19 @@
-package server
+package server_test
 
 import (
 	"testing"
 
 	"varve/engine"
+	"varve/server"
+	"varve/server/servertest"
 )
 
 // TestReady: /ready tells what /health does not: that rows cannot be served yet.
 func TestReady(t *testing.T) {
-	h := open(t, func(*Options) {})
-	h.state.ready = engine.ErrStarting
-	h.want(h.do("GET", "/ready", ""), 503, `"code":4008,"error":"the server is starting`)
-	h.want(h.do("GET", "/health", ""), 200, "{}")
-	h.state.ready = nil
-	h.want(h.do("GET", "/ready", ""), 200, "{}")
+	h := servertest.Open(t, func(*server.Options) {})
+	h.State.NotReady = engine.ErrStarting
+	h.Want(h.Do("GET", "/ready", ""), 503, `"code":4008,"error":"the server is starting`)
+	h.Want(h.Do("GET", "/health", ""), 200, "{}")
+	h.State.NotReady = nil
+	h.Want(h.Do("GET", "/ready", ""), 200, "{}")
 }

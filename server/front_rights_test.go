@@ -1,22 +1,25 @@
-package server
+package server_test
 
 import (
 	"fmt"
 	"net/url"
 	"strings"
 	"testing"
+
+	"varve/server"
+	"varve/server/servertest"
 )
 
 // TestWriterSeesNoValues loads files of stored rows into tables of every other type: the errors show the values to a
 // user who may read, and none to one who may only write.
 func TestWriterSeesNoValues(t *testing.T) {
-	h := real(t, func(o *Options) {
-		o.Users = users(t, "static_user_provider:cmd:admin=admin_pwd,writer:wo=writer_pwd")
+	h := servertest.Real(t, func(o *server.Options) {
+		o.Users = servertest.Users(t, "static_user_provider:cmd:admin=admin_pwd,writer:wo=writer_pwd")
 	})
-	ask := func(user, sql string) answer {
+	ask := func(user, sql string) servertest.Answer {
 		t.Helper()
-		return h.do("POST", "/v1/sql", "sql="+url.QueryEscape(sql), "Content-Type", "application/x-www-form-urlencoded",
-			"Authorization", basic(user, user+"_pwd"))
+		return h.Do("POST", "/v1/sql", "sql="+url.QueryEscape(sql), "Content-Type", "application/x-www-form-urlencoded",
+			"Authorization", servertest.Basic(user, user+"_pwd"))
 	}
 	types := []string{"BIGINT", "BIGINT UNSIGNED", "TINYINT", "DOUBLE", "BOOLEAN", "DATE", "TIMESTAMP(0)",
 		"DECIMAL(3, 1)", "JSON", "BINARY", "STRING"}
@@ -32,27 +35,27 @@ func TestWriterSeesNoValues(t *testing.T) {
 	for _, c := range columns {
 		defs, values = append(defs, c.name+" "+c.typ), append(values, c.value)
 	}
-	h.want(ask("admin", fmt.Sprintf("CREATE TABLE src (%s, ts TIMESTAMP TIME INDEX); INSERT INTO src VALUES (%s, 1)",
+	h.Want(ask("admin", fmt.Sprintf("CREATE TABLE src (%s, ts TIMESTAMP TIME INDEX); INSERT INTO src VALUES (%s, 1)",
 		strings.Join(defs, ", "), strings.Join(values, ", "))), 200, "")
 	for _, format := range []string{"csv", "json", "parquet"} {
-		h.want(ask("admin", "COPY src TO 'f."+format+"' WITH (FORMAT = '"+format+"')"), 200, `"affectedrows":1`)
+		h.Want(ask("admin", "COPY src TO 'f."+format+"' WITH (FORMAT = '"+format+"')"), 200, `"affectedrows":1`)
 	}
 	shown := 0
 	for _, c := range columns {
 		for _, typ := range types {
-			h.want(ask("admin", fmt.Sprintf("DROP TABLE IF EXISTS t; CREATE TABLE t (%s %s, ts TIMESTAMP TIME INDEX)",
+			h.Want(ask("admin", fmt.Sprintf("DROP TABLE IF EXISTS t; CREATE TABLE t (%s %s, ts TIMESTAMP TIME INDEX)",
 				c.name, typ)), 200, "")
 			for _, format := range []string{"csv", "json", "parquet"} {
 				sql := "COPY t FROM 'f." + format + "' WITH (FORMAT = '" + format + "')"
-				if a := ask("admin", sql); a.status == 200 {
+				if a := ask("admin", sql); a.Status == 200 {
 					continue
-				} else if strings.Contains(a.body, c.shown) {
+				} else if strings.Contains(a.Body, c.shown) {
 					shown++
 				}
 				a := ask("writer", sql)
-				h.want(a, 400, "")
-				if strings.Contains(a.body, c.shown) || strings.Contains(a.header.Get("x-service-err-msg"), c.shown) {
-					t.Errorf("%s of %s into %s tells a user who may only write: %s", format, c.typ, typ, a.body)
+				h.Want(a, 400, "")
+				if strings.Contains(a.Body, c.shown) || strings.Contains(a.Header.Get("x-service-err-msg"), c.shown) {
+					t.Errorf("%s of %s into %s tells a user who may only write: %s", format, c.typ, typ, a.Body)
 				}
 			}
 		}
@@ -65,31 +68,31 @@ func TestWriterSeesNoValues(t *testing.T) {
 // TestHintsNameWhatMayBeRead: names of tables, views and pipelines that an error suggests are for users who may read
 // them; who may only write gets the error without.
 func TestHintsNameWhatMayBeRead(t *testing.T) {
-	h := real(t, func(o *Options) {
-		o.Users = users(t, "static_user_provider:cmd:admin=admin_pwd,writer:wo=writer_pwd")
+	h := servertest.Real(t, func(o *server.Options) {
+		o.Users = servertest.Users(t, "static_user_provider:cmd:admin=admin_pwd,writer:wo=writer_pwd")
 	})
-	do := func(user, method, path, body, kind string) answer {
+	do := func(user, method, path, body, kind string) servertest.Answer {
 		t.Helper()
-		return h.do(method, path, body, "Content-Type", kind, "Authorization", basic(user, user+"_pwd"))
+		return h.Do(method, path, body, "Content-Type", kind, "Authorization", servertest.Basic(user, user+"_pwd"))
 	}
-	ask := func(user, sql string) answer {
+	ask := func(user, sql string) servertest.Answer {
 		t.Helper()
 		return do(user, "POST", "/v1/sql", "sql="+url.QueryEscape(sql), "application/x-www-form-urlencoded")
 	}
-	h.want(ask("admin",
+	h.Want(ask("admin",
 		"CREATE TABLE salaries (ts TIMESTAMP TIME INDEX, amount INT); CREATE VIEW bonuses AS SELECT ts FROM salaries; CREATE DATABASE payroll"), 200, "")
-	h.want(do("admin", "POST", "/v1/pipelines/redact",
+	h.Want(do("admin", "POST", "/v1/pipelines/redact",
 		"version: 2\nprocessors:\n  - date:\n      fields: [at]\n      formats: ['%Y-%m-%d']\n",
 		"application/x-yaml"), 200, "redact")
 	hints := 0
-	same := func(name string, request func(user string) answer) {
+	same := func(name string, request func(user string) servertest.Answer) {
 		t.Helper()
 		told := func(user string) bool {
 			a := request(user)
-			if a.status < 400 {
-				t.Errorf("%s: %d, want an error", name, a.status)
+			if a.Status < 400 {
+				t.Errorf("%s: %d, want an error", name, a.Status)
 			}
-			text := a.body + a.header.Get("x-service-err-msg")
+			text := a.Body + a.Header.Get("x-service-err-msg")
 			for _, stored := range []string{"salaries", "bonuses", "payroll", "redact", "amount"} {
 				if strings.Contains(text, stored) {
 					return true
@@ -101,7 +104,7 @@ func TestHintsNameWhatMayBeRead(t *testing.T) {
 			hints++
 		}
 		if told("writer") {
-			t.Errorf("%s: a user who may only write is told a name: %s", name, request("writer").body)
+			t.Errorf("%s: a user who may only write is told a name: %s", name, request("writer").Body)
 		}
 	}
 	for _, sql := range []string{
@@ -119,20 +122,20 @@ func TestHintsNameWhatMayBeRead(t *testing.T) {
 		if strings.Contains(sql, "salaries") { // the request names the table itself
 			for _, user := range []string{"admin", "writer"} {
 				if a := ask(user, sql); user == "writer" &&
-					strings.Contains(strings.ReplaceAll(a.body, "amoun'", ""), "amount") {
-					t.Errorf("%s: a user who may only write is told a column: %s", sql, a.body)
+					strings.Contains(strings.ReplaceAll(a.Body, "amoun'", ""), "amount") {
+					t.Errorf("%s: a user who may only write is told a column: %s", sql, a.Body)
 				}
 			}
 			continue
 		}
-		same(sql, func(user string) answer { return ask(user, sql) })
+		same(sql, func(user string) servertest.Answer { return ask(user, sql) })
 	}
-	same("a pipeline", func(user string) answer {
+	same("a pipeline", func(user string) servertest.Answer {
 		return do(user, "POST", "/v1/ingest?pipeline_name=redcat&table=t", `{"at":1}`, "application/json")
 	})
 	if hints < 8 {
 		t.Errorf("only %d errors tell a name to a user who may read", hints)
 	}
-	h.want(do("writer", "POST", "/v1/ingest?pipeline_name=service_identty&table=t", `{"at":1}`, "application/json"),
+	h.Want(do("writer", "POST", "/v1/ingest?pipeline_name=service_identty&table=t", `{"at":1}`, "application/json"),
 		400, "Did you mean 'service_identity'?")
 }

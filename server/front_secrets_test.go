@@ -1,17 +1,20 @@
-package server
+package server_test
 
 import (
 	"log/slog"
 	"net/url"
 	"strings"
 	"testing"
+
+	"varve/server"
+	"varve/server/servertest"
 )
 
 // TestPasswordsAreNotLogged: a password in a path, a query or a header stands in no line of the log, at any level.
 func TestPasswordsAreNotLogged(t *testing.T) {
-	log := &lockedBuffer{}
-	h := real(t, func(o *Options) {
-		o.Users = users(t, "static_user_provider:cmd:a=hush_secret")
+	log := &servertest.LogText{}
+	h := servertest.Real(t, func(o *server.Options) {
+		o.Users = servertest.Users(t, "static_user_provider:cmd:a=hush_secret")
 		o.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug - 10}))
 	})
 	for _, secret := range []string{"hush_secret", "wrong_secret"} {
@@ -20,26 +23,25 @@ func TestPasswordsAreNotLogged(t *testing.T) {
 			"/v1/lineproto/write?u=a&p=" + secret, "/write?u=a&p=" + secret, "/v1/lineproto/query?q=x&u=a&p=" + secret,
 			"/v1/ingest?password=" + secret, "/v1/ingest?token=" + secret,
 			"/v1/sql?sql=SELECT&token=" + secret, "/nowhere?password=" + secret, "/v1/nowhere/" + "?token=" + secret} {
-			if a := h.do("POST", path, "no body of the protocol {", "Content-Type",
-				"application/json"); strings.Contains(a.body+a.header.Get("x-service-err-msg"), secret) {
-				t.Errorf("%s is answered with the password: %s", path, a.body)
+			if a := h.Do("POST", path, "no body of the protocol {", "Content-Type",
+				"application/json"); strings.Contains(a.Body+a.Header.Get("x-service-err-msg"), secret) {
+				t.Errorf("%s is answered with the password: %s", path, a.Body)
 			}
 		}
 		for _, header := range []string{"Authorization", "x-service-auth"} {
-			h.do("POST", "/v1/ingest?table=t", "{", "Content-Type", "application/json", header, "Basic a:"+secret)
-			h.do("POST", "/v1/ingest?table=t", "{", "Content-Type", "application/json", header, basic("a", secret))
+			h.Do("POST", "/v1/ingest?table=t", "{", "Content-Type", "application/json", header, "Basic a:"+secret)
+			h.Do("POST", "/v1/ingest?table=t", "{", "Content-Type", "application/json", header,
+				servertest.Basic("a", secret))
 		}
-		h.do("POST", "/services/collector", "{", "Authorization", "Splunk a:"+secret)
+		h.Do("POST", "/services/collector", "{", "Authorization", "Splunk a:"+secret)
 	}
-	log.mu.Lock()
-	defer log.mu.Unlock()
-	text := log.b.String()
+	text := log.String()
 	if !strings.Contains(text, "request failed") {
 		t.Error("nothing was logged")
 	}
 	for line := range strings.SplitSeq(text, "\n") {
 		if strings.Contains(line, "_secret") ||
-			strings.Contains(line, strings.TrimPrefix(basic("a", "hush_secret"), "Basic ")) {
+			strings.Contains(line, strings.TrimPrefix(servertest.Basic("a", "hush_secret"), "Basic ")) {
 			t.Errorf("logged: %s", line)
 		}
 	}
@@ -59,47 +61,42 @@ var secretStatements = []string{
 // TestPasswordsInStatementsAreNotShown: a password in the text of a statement stands in no line of the log at any
 // level, nor in the log of slow statements, the list of those at work, or an error.
 func TestPasswordsInStatementsAreNotShown(t *testing.T) {
-	log := &lockedBuffer{}
-	h := recording(t, func(o *Options) {
+	log := &servertest.LogText{}
+	h := servertest.Recording(t, func(o *server.Options) {
 		o.Logger = slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug - 10}))
 	})
-	lines := func() string {
-		log.mu.Lock()
-		defer log.mu.Unlock()
-		return log.b.String()
-	}
-	h.want(h.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX, v BIGINT)"), 200, "")
+	h.Want(h.SQL("CREATE TABLE t (ts TIMESTAMP TIME INDEX, v BIGINT)"), 200, "")
 	refused := 0
 	for _, form := range secretStatements {
 		sql := strings.ReplaceAll(form, "%s", "hush_secret")
 		for _, path := range []string{"/v1/sql", "/v1/sql/parse", "/v1/sql/analyze/stream"} {
-			a := h.do("POST", path, "sql="+url.QueryEscape(sql), "Content-Type", "application/x-www-form-urlencoded")
-			if a.status >= 400 {
+			a := h.Do("POST", path, "sql="+url.QueryEscape(sql), "Content-Type", "application/x-www-form-urlencoded")
+			if a.Status >= 400 {
 				refused++
 			}
-			if shown := a.body + a.header.Get("x-service-err-msg"); a.status >= 400 && strings.Contains(shown, "hush") {
-				t.Errorf("%s %s is answered with the password: %s", path, sql, a.body)
+			if shown := a.Body + a.Header.Get("x-service-err-msg"); a.Status >= 400 && strings.Contains(shown, "hush") {
+				t.Errorf("%s %s is answered with the password: %s", path, sql, a.Body)
 			}
 		}
 	}
-	if refused < len(secretStatements) || !strings.Contains(lines(), "***") {
-		t.Errorf("%d statements were refused, log\n%s", refused, lines())
+	if refused < len(secretStatements) || !strings.Contains(log.String(), "***") {
+		t.Errorf("%d statements were refused, log\n%s", refused, log.String())
 	}
-	h.asks(
+	asks(h,
 		"SELECT repeat('x', 1000) FROM (SELECT value, 'a' AS token FROM generate_series(0, 9999999)) WHERE token <> 'hush_secret'").Read(make([]byte, 100))
 	for _, sql := range []string{"SHOW PROCESSLIST", "SHOW FULL PROCESSLIST",
 		"SELECT * FROM information_schema.process_list"} {
-		if a := h.sql(sql); a.status != 200 || strings.Contains(a.body, "hush") ||
-			!strings.Contains(a.body, "token <> '***'") {
-			t.Errorf("%s: %d %s", sql, a.status, a.body)
+		if a := h.SQL(sql); a.Status != 200 || strings.Contains(a.Body, "hush") ||
+			!strings.Contains(a.Body, "token <> '***'") {
+			t.Errorf("%s: %d %s", sql, a.Status, a.Body)
 		}
 	}
-	h.s.o.Slow.Close(t.Context())
-	if a := h.sql("SELECT query, error FROM service_private.slow_queries"); a.status != 200 ||
-		strings.Count(a.body, "***") < 5 || strings.Contains(a.body, "hush") {
-		t.Errorf("slow statements: %d %s", a.status, a.body)
+	h.Slow.Close(t.Context())
+	if a := h.SQL("SELECT query, error FROM service_private.slow_queries"); a.Status != 200 ||
+		strings.Count(a.Body, "***") < 5 || strings.Contains(a.Body, "hush") {
+		t.Errorf("slow statements: %d %s", a.Status, a.Body)
 	}
-	for line := range strings.SplitSeq(lines(), "\n") {
+	for line := range strings.SplitSeq(log.String(), "\n") {
 		if strings.Contains(line, "hush") {
 			t.Errorf("logged: %s", line)
 		}

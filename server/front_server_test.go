@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"bufio"
@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"varve/engine/status"
+	"varve/server"
+	"varve/server/servertest"
 	"varve/server/web"
 	"varve/sqlexec"
 	"varve/sqlexec/parse"
@@ -208,9 +210,9 @@ GET PUT POST /{index}/_mapping write
 GET PUT POST /{index}/_refresh write
 GET PUT POST /{index}/_settings write
 PUT POST /{index}/{type}/_bulk write`
-	h := open(t, nil)
-	routes := h.s.routes()
-	slices.SortFunc(routes, func(a, b route) int {
+	h := servertest.Open(t, nil)
+	routes := h.Server.Served()
+	slices.SortFunc(routes, func(a, b server.ServedRoute) int {
 		return strings.Compare(a.Path+" "+a.Methods[0], b.Path+" "+b.Methods[0])
 	})
 	var got []string
@@ -224,41 +226,43 @@ PUT POST /{index}/{type}/_bulk write`
 
 // TestClosedDoors asks every route that is not open without credentials.
 func TestClosedDoors(t *testing.T) {
-	h := open(t, func(o *Options) {
-		o.Users = users(t, "static_user_provider:cmd:admin=secret,reader:ro=r,writer:wo=w")
+	h := servertest.Open(t, func(o *server.Options) {
+		o.Users = servertest.Users(t, "static_user_provider:cmd:admin=secret,reader:ro=r,writer:wo=w")
 	})
-	for _, r := range h.s.routes() {
+	for _, r := range h.Server.Served() {
 		for _, m := range r.Methods {
-			a := h.do(m, r.Path, "")
-			if closed := r.Access != web.AccessOpen && r.Access != web.AccessMetrics; closed != (a.status == 401) {
-				t.Errorf("%s %s (%s) without credentials: %d %s", m, r.Path, r.Access, a.status, a.body)
+			a := h.Do(m, r.Path, "")
+			if closed := r.Access != web.AccessOpen && r.Access != web.AccessMetrics; closed != (a.Status == 401) {
+				t.Errorf("%s %s (%s) without credentials: %d %s", m, r.Path, r.Access, a.Status, a.Body)
 			}
 		}
 	}
 	for _, path := range []string{"/v1/nothing", "/v1/", "//v1/sql", "/v1//sql", "/x/../v1/sql",
 		"/%76%31/sql?sql=select+1", "/V1/sql"} {
-		if a := h.do("GET", path, ""); a.status != 401 && a.status != 404 {
-			t.Errorf("GET %s: %d %s", path, a.status, a.body)
+		if a := h.Do("GET", path, ""); a.Status != 401 && a.Status != 404 {
+			t.Errorf("GET %s: %d %s", path, a.Status, a.Body)
 		}
 	}
-	h.want(h.do("GET", "/v1/nothing", ""), 401, `"code":7003`)
-	h.want(h.do("GET", "/v1/nothing", "", "Authorization", basic("admin", "secret")), 404, "")
-	h.want(h.do("GET", "/v1/nothing", "", "Authorization", basic("admin", "guess")), 401, `"code":7002`)
-	h.want(h.do("GET", "/metrics", ""), 200, "varve_http_logins_refused_total 1\n")
-	h.want(h.do("GET", "/config", "", "Authorization", basic("reader", "r")), 403, `"code":7006`)
-	h.want(h.do("GET", "/config", "", "Authorization", basic("admin", "secret")), 200, "enable_telemetry")
-	h.want(h.do("POST", "/v1/ingest", "{}", "Authorization", basic("reader", "r"), "Content-Type", "application/json"),
-		403, `"code":7006`)
-	h.want(h.do("GET", "/v1/sql?sql=select+1", "", "Authorization", basic("writer", "w")), 403, `"code":7006`)
-	h.want(h.do("GET", "/v1/sql?sql=drop+table+x", "", "Authorization", basic("reader", "r")), 403, `"code":7006`)
-	h.want(h.do("GET", "/v1/sql?sql=explain+analyze+insert+into+x+values+(1)", "", "Authorization",
-		basic("reader", "r")), 403, `"code":7006`)
-	h.want(h.do("GET", "/v1/sql?sql=show+tables", "", "x-service-auth", basic("reader", "r"), "Authorization",
-		"Bearer proxy"), 200, "records")
+	h.Want(h.Do("GET", "/v1/nothing", ""), 401, `"code":7003`)
+	h.Want(h.Do("GET", "/v1/nothing", "", "Authorization", servertest.Basic("admin", "secret")), 404, "")
+	h.Want(h.Do("GET", "/v1/nothing", "", "Authorization", servertest.Basic("admin", "guess")), 401, `"code":7002`)
+	h.Want(h.Do("GET", "/metrics", ""), 200, "varve_http_logins_refused_total 1\n")
+	h.Want(h.Do("GET", "/config", "", "Authorization", servertest.Basic("reader", "r")), 403, `"code":7006`)
+	h.Want(h.Do("GET", "/config", "", "Authorization", servertest.Basic("admin", "secret")), 200, "enable_telemetry")
+	h.Want(h.Do("POST", "/v1/ingest", "{}", "Authorization", servertest.Basic("reader", "r"), "Content-Type",
+		"application/json"), 403, `"code":7006`)
+	h.Want(h.Do("GET", "/v1/sql?sql=select+1", "", "Authorization", servertest.Basic("writer", "w")), 403,
+		`"code":7006`)
+	h.Want(h.Do("GET", "/v1/sql?sql=drop+table+x", "", "Authorization", servertest.Basic("reader", "r")), 403,
+		`"code":7006`)
+	h.Want(h.Do("GET", "/v1/sql?sql=explain+analyze+insert+into+x+values+(1)", "", "Authorization",
+		servertest.Basic("reader", "r")), 403, `"code":7006`)
+	h.Want(h.Do("GET", "/v1/sql?sql=show+tables", "", "x-service-auth", servertest.Basic("reader", "r"),
+		"Authorization", "Bearer proxy"), 200, "records")
 }
 
 func TestMethodsAndPaths(t *testing.T) {
-	h := open(t, nil)
+	h := servertest.Open(t, nil)
 	for _, c := range []struct {
 		method, path string
 		status       int
@@ -274,26 +278,26 @@ func TestMethodsAndPaths(t *testing.T) {
 		{"GET", "/health", 200, "Access-Control-Allow-Origin", "*"},
 		{"POST", "/debug/prof/mem/activate", 200, "Access-Control-Allow-Origin", ""},
 	} {
-		a := h.do(c.method, c.path, "")
-		if a.status != c.status || a.header.Get(c.header) != c.want {
-			t.Errorf("%s %s: %d, %s %q; want %d, %q", c.method, c.path, a.status, c.header, a.header.Get(c.header),
+		a := h.Do(c.method, c.path, "")
+		if a.Status != c.status || a.Header.Get(c.header) != c.want {
+			t.Errorf("%s %s: %d, %s %q; want %d, %q", c.method, c.path, a.Status, c.header, a.Header.Get(c.header),
 				c.status, c.want)
 		}
-		if (a.status >= 404 || c.method == "HEAD") && a.body != "" {
-			t.Errorf("%s %s: body %q", c.method, c.path, a.body)
+		if (a.Status >= 404 || c.method == "HEAD") && a.Body != "" {
+			t.Errorf("%s %s: body %q", c.method, c.path, a.Body)
 		}
 	}
 }
 
 func TestForeignPages(t *testing.T) {
-	h := open(t, func(o *Options) { o.CORSOrigins = []string{"https://grafana.example"} })
+	h := servertest.Open(t, func(o *server.Options) { o.CORSOrigins = []string{"https://grafana.example"} })
 	for _, c := range []struct {
 		name, path string
 		headers    []string
 		status     int
 	}{
 		{"program", "/v1/sql?sql=select+1", nil, 200},
-		{"own page", "/v1/sql?sql=select+1", []string{"Origin", h.url, "Sec-Fetch-Site", "same-origin"}, 200},
+		{"own page", "/v1/sql?sql=select+1", []string{"Origin", h.URL, "Sec-Fetch-Site", "same-origin"}, 200},
 		{"foreign origin", "/v1/sql?sql=select+1", []string{"Origin", "https://evil.example"}, 403},
 		{"opaque origin", "/v1/sql?sql=select+1", []string{"Origin", "null"}, 403},
 		{"image of a foreign page", "/v1/sql?sql=select+1", []string{"Sec-Fetch-Site", "cross-site"}, 403},
@@ -302,15 +306,15 @@ func TestForeignPages(t *testing.T) {
 		{"names of tables", "/metrics", []string{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"},
 			403},
 		{"a scraper", "/metrics", nil, 200},
-		{"own page's figures", "/metrics", []string{"Origin", h.url, "Sec-Fetch-Site", "same-origin"}, 200},
+		{"own page's figures", "/metrics", []string{"Origin", h.URL, "Sec-Fetch-Site", "same-origin"}, 200},
 		{"allowed origin", "/v1/sql?sql=select+1",
 			[]string{"Origin", "https://grafana.example", "Sec-Fetch-Site", "cross-site"}, 200},
 		{"open path", "/health", []string{"Origin", "https://evil.example"}, 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := h.do("GET", c.path, "", c.headers...)
-			if a.status != c.status || c.status == 403 && !strings.Contains(a.body, `"code":7006`) {
-				t.Errorf("got %d %s, want %d", a.status, a.body, c.status)
+			a := h.Do("GET", c.path, "", c.headers...)
+			if a.Status != c.status || c.status == 403 && !strings.Contains(a.Body, `"code":7006`) {
+				t.Errorf("got %d %s, want %d", a.Status, a.Body, c.status)
 			}
 		})
 	}
@@ -318,8 +322,8 @@ func TestForeignPages(t *testing.T) {
 
 // TestNamesOfOthers: a page under a name that points at this machine is of the same origin to its browser.
 func TestNamesOfOthers(t *testing.T) {
-	h := open(t, func(o *Options) { o.Hosts = []string{"Logs.example"} })
-	port := h.addr[strings.LastIndexByte(h.addr, ':'):]
+	h := servertest.Open(t, func(o *server.Options) { o.Hosts = []string{"Logs.example"} })
+	port := h.Addr[strings.LastIndexByte(h.Addr, ':'):]
 	for _, c := range []struct {
 		name, host, headers string
 		status              string
@@ -331,34 +335,36 @@ func TestNamesOfOthers(t *testing.T) {
 		{"reads of an insecure page", "evil.example" + port, "User-Agent: Mozilla/5.0 (X11)\r\n", "403"},
 		{"name that looks like an address", "127.0.0.1.evil.example", "Sec-Fetch-Site: same-origin\r\n", "403"},
 		{"name that ends like localhost", "evillocalhost", "Sec-Fetch-Site: same-origin\r\n", "403"},
-		{"page by address", h.addr, "Origin: http://" + h.addr + "\r\n", "200"},
+		{"page by address", h.Addr, "Origin: http://" + h.Addr + "\r\n", "200"},
 		{"page by the other kind of address", "[::1]" + port, "Origin: http://[::1]" + port + "\r\n", "200"},
 		{"localhost", "localhost" + port, "Origin: http://localhost" + port + "\r\nUser-Agent: Mozilla/5.0\r\n", "200"},
 		{"localhost in full", "LOCALHOST.", "Sec-Fetch-Site: same-origin\r\n", "200"},
 		{"configured name", "logs.example" + port, "Origin: http://logs.example" + port + "\r\n", "200"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := &house{T: t, addr: h.addr}
-			got := h.raw("GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: " + c.host + "\r\nConnection: close\r\n" +
+			h := &servertest.House{T: t, Addr: h.Addr}
+			got := h.Raw("GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: " + c.host + "\r\nConnection: close\r\n" +
 				c.headers + "\r\n")
-			if codes := statusLines(got); len(codes) != 1 || codes[0] != c.status {
+			if codes := servertest.StatusLines(got); len(codes) != 1 || codes[0] != c.status {
 				t.Errorf("got %s, want %s", got, c.status)
 			}
 		})
 	}
-	locked := open(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:a=a") })
-	got := locked.raw(
-		"GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\nSec-Fetch-Site: same-origin\r\nAuthorization: " + basic("a", "a") + "\r\n\r\n")
-	if codes := statusLines(got); len(codes) != 1 || codes[0] != "200" {
+	locked := servertest.Open(t, func(o *server.Options) {
+		o.Users = servertest.Users(t, "static_user_provider:cmd:a=a")
+	})
+	got := locked.Raw(
+		"GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\nSec-Fetch-Site: same-origin\r\nAuthorization: " + servertest.Basic("a", "a") + "\r\n\r\n")
+	if codes := servertest.StatusLines(got); len(codes) != 1 || codes[0] != "200" {
 		t.Errorf("a server with users: %s", got)
 	}
 }
 
 // TestHealthBesideSilentConnections: half-sent headers of one address close neither /health nor the rest to others.
 func TestHealthBesideSilentConnections(t *testing.T) {
-	h := open(t, func(o *Options) { o.MaxConnections, o.MaxPerAddress = 20, 15 })
+	h := servertest.Open(t, func(o *server.Options) { o.MaxConnections, o.MaxPerAddress = 20, 15 })
 	for range 200 {
-		c, err := net.Dial("tcp", h.addr)
+		c, err := net.Dial("tcp", h.Addr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -366,17 +372,17 @@ func TestHealthBesideSilentConnections(t *testing.T) {
 		fmt.Fprintf(c, "GET /v1/sql HTTP/1.1\r\nHost:") // ends when the server closes it, if not before
 	}
 	for range 5 {
-		h.want(h.do("GET", "/health", ""), 200, "{}")
-		h.want(h.do("GET", "/v1/sql?sql=select+1", ""), 503, "Too many connections")
+		h.Want(h.Do("GET", "/health", ""), 200, "{}")
+		h.Want(h.Do("GET", "/v1/sql?sql=select+1", ""), 503, "Too many connections")
 	}
-	h.answersAnother("/v1/sql?sql=select+1")
+	answersAnother(h, "/v1/sql?sql=select+1")
 }
 
 // answersAnother holds that a client of another address is answered.
-func (h *house) answersAnother(path string) {
+func answersAnother(h *servertest.House, path string) {
 	h.Helper()
 	other := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
-	c, err := other.Dial("tcp", h.addr)
+	c, err := other.Dial("tcp", h.Addr)
 	if err != nil {
 		h.Fatal(err)
 	}
@@ -395,7 +401,7 @@ func (h *house) answersAnother(path string) {
 // TestHealthInAFlood: where connections of one address come faster than those that gave way to them end, others are
 // answered.
 func TestHealthInAFlood(t *testing.T) {
-	h := open(t, func(o *Options) { o.MaxConnections, o.MaxPerAddress = 1, 1 })
+	h := servertest.Open(t, func(o *server.Options) { o.MaxConnections, o.MaxPerAddress = 1, 1 })
 	var flood sync.WaitGroup
 	over := make(chan struct{})
 	for range 4 {
@@ -403,7 +409,7 @@ func TestHealthInAFlood(t *testing.T) {
 			for {
 				var silent []net.Conn
 				for range 200 {
-					c, err := net.Dial("tcp", h.addr)
+					c, err := net.Dial("tcp", h.Addr)
 					if err != nil {
 						t.Error(err)
 						break
@@ -423,46 +429,46 @@ func TestHealthInAFlood(t *testing.T) {
 		})
 	}
 	for range 50 {
-		h.answersAnother("/health")
+		answersAnother(h, "/health")
 	}
 	close(over)
 	flood.Wait()
 }
 
 func TestPanicIsAnAnswer(t *testing.T) {
-	h := open(t, nil)
-	h.answers.run = func(context.Context, parse.Statement) (*sqlexec.Result, error) { panic("the sky falls") }
-	a := h.do("GET", "/v1/sql?sql=select+1", "")
-	h.want(a, 500, `{"code":1003,"error":"Internal error: 1003"`)
-	if strings.Contains(a.body, "sky") {
-		t.Errorf("the panic's text reached the client: %s", a.body)
+	h := servertest.Open(t, nil)
+	h.Answers.Run = func(context.Context, parse.Statement) (*sqlexec.Result, error) { panic("the sky falls") }
+	a := h.Do("GET", "/v1/sql?sql=select+1", "")
+	h.Want(a, 500, `{"code":1003,"error":"Internal error: 1003"`)
+	if strings.Contains(a.Body, "sky") {
+		t.Errorf("the panic's text reached the client: %s", a.Body)
 	}
-	h.answers.run = nil
-	h.want(h.do("GET", "/v1/sql?sql=select+1", ""), 200, "records")
+	h.Answers.Run = nil
+	h.Want(h.Do("GET", "/v1/sql?sql=select+1", ""), 200, "records")
 }
 
 func TestTimeLimit(t *testing.T) {
-	h := open(t, func(o *Options) { o.Timeout = time.Hour })
-	h.answers.run = func(ctx context.Context, _ parse.Statement) (*sqlexec.Result, error) {
+	h := servertest.Open(t, func(o *server.Options) { o.Timeout = time.Hour })
+	h.Answers.Run = func(ctx context.Context, _ parse.Statement) (*sqlexec.Result, error) {
 		<-ctx.Done()
 		return nil, status.Wrap(ctx.Err(), status.Cancelled, "ended")
 	}
-	a := h.do("GET", "/v1/sql?sql=select+1", "", "x-service-timeout", "20ms")
-	if a.status != 408 || a.body != "" {
-		t.Errorf("got %d %q, want 408 without a body", a.status, a.body)
+	a := h.Do("GET", "/v1/sql?sql=select+1", "", "x-service-timeout", "20ms")
+	if a.Status != 408 || a.Body != "" {
+		t.Errorf("got %d %q, want 408 without a body", a.Status, a.Body)
 	}
 }
 
 func TestClientThatLeaves(t *testing.T) {
-	h := open(t, nil)
+	h := servertest.Open(t, nil)
 	begun, ended := make(chan struct{}), make(chan error, 1)
-	h.answers.run = func(ctx context.Context, _ parse.Statement) (*sqlexec.Result, error) {
+	h.Answers.Run = func(ctx context.Context, _ parse.Statement) (*sqlexec.Result, error) {
 		close(begun)
 		<-ctx.Done()
 		ended <- ctx.Err()
 		return nil, ctx.Err()
 	}
-	c, err := net.Dial("tcp", h.addr)
+	c, err := net.Dial("tcp", h.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -477,12 +483,12 @@ func TestClientThatLeaves(t *testing.T) {
 }
 
 func TestShutdownDoesNotWaitForConnections(t *testing.T) {
-	h := open(t, nil)
+	h := servertest.Open(t, nil)
 	begun, finish := make(chan struct{}), make(chan struct{})
-	h.answers.run = func(context.Context, parse.Statement) (*sqlexec.Result, error) {
+	h.Answers.Run = func(context.Context, parse.Statement) (*sqlexec.Result, error) {
 		close(begun)
 		<-finish
-		return one(1), nil
+		return servertest.One(1), nil
 	}
 	var conns []net.Conn
 	for _, send := range []string{
@@ -492,7 +498,7 @@ func TestShutdownDoesNotWaitForConnections(t *testing.T) {
 		// a body that never ends
 		"POST /v1/ingest?table=t&pipeline_name=p HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 100\r\n\r\nhalf",
 	} {
-		c, err := net.Dial("tcp", h.addr)
+		c, err := net.Dial("tcp", h.Addr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -506,22 +512,22 @@ func TestShutdownDoesNotWaitForConnections(t *testing.T) {
 	if _, err := conns[2].Read(buf); err != nil {
 		t.Fatal(err)
 	}
-	answered := make(chan answer, 1)
-	go func() { answered <- h.do("GET", "/v1/sql?sql=select+1", "") }()
+	answered := make(chan servertest.Answer, 1)
+	go func() { answered <- h.Do("GET", "/v1/sql?sql=select+1", "") }()
 	<-begun
 	stopped := make(chan error, 1)
 	start := time.Now()
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		stopped <- h.s.Shutdown(ctx)
+		stopped <- h.Server.Shutdown(ctx)
 	}()
-	for !h.s.state.draining.Load() {
+	for !h.Server.Draining() {
 		runtime.Gosched()
 	}
 	close(finish)
-	if a := <-answered; a.status != 200 {
-		t.Errorf("the request in hand got %d %s", a.status, a.body)
+	if a := <-answered; a.Status != 200 {
+		t.Errorf("the request in hand got %d %s", a.Status, a.Body)
 	}
 	<-stopped
 	if took := time.Since(start); took > 10*time.Second {
@@ -530,9 +536,9 @@ func TestShutdownDoesNotWaitForConnections(t *testing.T) {
 }
 
 func TestTooManyConnections(t *testing.T) {
-	h := open(t, func(o *Options) { o.MaxConnections = 2 })
+	h := servertest.Open(t, func(o *server.Options) { o.MaxConnections = 2 })
 	for range 2 {
-		c, err := net.Dial("tcp", h.addr)
+		c, err := net.Dial("tcp", h.Addr)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -542,66 +548,66 @@ func TestTooManyConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.want(h.do("GET", "/health", ""), 200, "{}")
-	h.want(h.do("GET", "/v1/sql?sql=select+1", ""), 503, "Too many connections")
+	h.Want(h.Do("GET", "/health", ""), 200, "{}")
+	h.Want(h.Do("GET", "/v1/sql?sql=select+1", ""), 503, "Too many connections")
 }
 
 func TestStatusNamesDamage(t *testing.T) {
-	h := open(t, nil)
-	h.want(h.do("GET", "/status", ""), 200,
+	h := servertest.Open(t, nil)
+	h.Want(h.Do("GET", "/status", ""), 200,
 		`"damaged":[{"file":"part-7","reason":"checksum"}],"tables_aside":[{"table":"service_private.views.aside-1","reason":"the table has no column ts"}]`)
 }
 
 func TestMetricsCountRequests(t *testing.T) {
-	h := open(t, nil)
-	h.do("GET", "/v1/sql?sql=select+1", "")
-	h.do("GET", "/wp-admin.php", "")
-	a := h.do("GET", "/metrics", "")
+	h := servertest.Open(t, nil)
+	h.Do("GET", "/v1/sql?sql=select+1", "")
+	h.Do("GET", "/wp-admin.php", "")
+	a := h.Do("GET", "/metrics", "")
 	for _, line := range []string{
 		`varve_http_requests_total{method="GET",path="/v1/sql",status="200"} 1`,
 		`varve_http_requests_total{method="GET",path="other",status="404"} 1`,
 		`varve_sql_statements_total{kind="Select",outcome="ok"} 1`, "go_goroutines", "# HELP", "# TYPE",
 	} {
-		h.want(a, 200, line)
+		h.Want(a, 200, line)
 	}
 }
 
 func TestLogLevel(t *testing.T) {
-	h := open(t, nil)
-	h.want(h.do("POST", "/debug/log_level", "debug"), 200, "Log Level changed from info to debug")
-	h.want(h.do("POST", "/debug/log_level", "loud"), 400, "Invalid request parameter: Invalid filter")
-	h.want(h.do("POST", "/debug/log_level", strings.Repeat("x", 5000)), 413, "length limit exceeded")
+	h := servertest.Open(t, nil)
+	h.Want(h.Do("POST", "/debug/log_level", "debug"), 200, "Log Level changed from info to debug")
+	h.Want(h.Do("POST", "/debug/log_level", "loud"), 400, "Invalid request parameter: Invalid filter")
+	h.Want(h.Do("POST", "/debug/log_level", strings.Repeat("x", 5000)), 413, "length limit exceeded")
 }
 
 func TestProfiles(t *testing.T) {
-	h := open(t, nil)
-	h.want(h.do("POST", "/debug/prof/mem", ""), 200, "function")
-	h.want(h.do("POST", "/debug/prof/mem?output=flamegraph", ""), 200, "<svg")
-	h.want(h.do("POST", "/debug/prof/mem?output=png", ""), 400, "Failed to deserialize query string")
-	h.want(h.do("GET", "/debug/prof/mem/status", ""), 200, `{"active": true}`)
-	h.want(h.do("POST", "/debug/prof/cpu?seconds=0", ""), 400, "Failed to deserialize query string")
-	h.want(h.do("POST", "/debug/prof/cpu?seconds=61", ""), 400, "Failed to deserialize query string")
-	h.want(h.do("POST", "/debug/prof/cpu?frequency=0", ""), 400, "Failed to deserialize query string")
+	h := servertest.Open(t, nil)
+	h.Want(h.Do("POST", "/debug/prof/mem", ""), 200, "function")
+	h.Want(h.Do("POST", "/debug/prof/mem?output=flamegraph", ""), 200, "<svg")
+	h.Want(h.Do("POST", "/debug/prof/mem?output=png", ""), 400, "Failed to deserialize query string")
+	h.Want(h.Do("GET", "/debug/prof/mem/status", ""), 200, `{"active": true}`)
+	h.Want(h.Do("POST", "/debug/prof/cpu?seconds=0", ""), 400, "Failed to deserialize query string")
+	h.Want(h.Do("POST", "/debug/prof/cpu?seconds=61", ""), 400, "Failed to deserialize query string")
+	h.Want(h.Do("POST", "/debug/prof/cpu?frequency=0", ""), 400, "Failed to deserialize query string")
 	ctx, leave := context.WithCancel(t.Context())
 	both := make(chan int, 2)
 	for range 2 {
-		go func() { both <- h.profile(ctx) }()
+		go func() { both <- profile(h, ctx) }()
 	}
 	if first := <-both; first != 409 { // the other is not over: it lasts until its client leaves
 		t.Errorf("a profile beside another: %d, want 409", first)
 	}
 	leave()
 	<-both
-	h.eventually(func() bool {
-		a := h.do("POST", "/debug/prof/cpu?seconds=1&output=text", "")
-		return a.status == 200 && strings.Contains(a.body, "flat")
+	h.Eventually(func() bool {
+		a := h.Do("POST", "/debug/prof/cpu?seconds=1&output=text", "")
+		return a.Status == 200 && strings.Contains(a.Body, "flat")
 	})
-	h.want(h.do("POST", "/debug/prof/cpu?seconds=1&output=flamegraph", ""), 200, "<svg")
+	h.Want(h.Do("POST", "/debug/prof/cpu?seconds=1&output=flamegraph", ""), 200, "<svg")
 }
 
 // profile asks for a profile of a minute and gives the status of the answer; 0: the client left before.
-func (h *house) profile(ctx context.Context) (status int) {
-	r, err := http.NewRequestWithContext(ctx, "POST", h.url+"/debug/prof/cpu?seconds=60", nil)
+func profile(h *servertest.House, ctx context.Context) (status int) {
+	r, err := http.NewRequestWithContext(ctx, "POST", h.URL+"/debug/prof/cpu?seconds=60", nil)
 	if err != nil {
 		h.Error(err)
 		return 0

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -11,7 +11,9 @@ import (
 	"varve/engine"
 	"varve/engine/admission"
 	"varve/engine/admission/ledger"
+	"varve/server"
 	"varve/server/result"
+	"varve/server/servertest"
 	"varve/server/web"
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
@@ -26,18 +28,18 @@ func TestSlowReaders(t *testing.T) {
 	}
 	const eachBytes = result.StreamAbove // made before the first byte is sent; how much of it the system takes differs
 	pool := exec.NewPool(256 << 20)
-	h := real(t, func(o *Options) {
+	h := servertest.Real(t, func(o *server.Options) {
 		o.Query.Executor = sqlexec.New(o.Admin.Store.(*engine.Engine), sqlexec.Options{Memory: pool})
 		o.WriteProgress = 4 * time.Second
 	})
 	before := heapBytes()
 	for range clients {
-		nc := h.asks("SELECT value, repeat('x', 1000) AS t FROM generate_series(0, 9999999)")
+		nc := asks(h, "SELECT value, repeat('x', 1000) AS t FROM generate_series(0, 9999999)")
 		if _, err := nc.Read(make([]byte, 100)); err != nil { // it streams
 			t.Fatal(err)
 		}
 	}
-	h.want(h.sql("SELECT 1"), 200, `"rows":[[1]]`)
+	h.Want(h.SQL("SELECT 1"), 200, `"rows":[[1]]`)
 	if bytes := heapBytes() - before; bytes > int64(clients)*eachBytes {
 		t.Errorf("%d KiB are kept for each client", bytes/int64(clients)>>10)
 	}
@@ -45,9 +47,9 @@ func TestSlowReaders(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("queries that nobody reads keep %d bytes", pool.Used())
 		}
-		h.want(h.sql("SELECT 1"), 200, `"rows":[[1]]`)
+		h.Want(h.SQL("SELECT 1"), 200, `"rows":[[1]]`)
 	}
-	h.until("varve_sql_requests_running 0")
+	h.Until("varve_sql_requests_running 0")
 }
 
 // TestSlowReadersGiveWay has more clients than queries may read tables at a time, which do not read their long answers:
@@ -58,31 +60,31 @@ func TestSlowReadersGiveWay(t *testing.T) {
 	limits.Of[admission.Answer] = 16 << 20
 	memory := ledger.New(limits, nil)
 	pool := exec.PoolOf(memory)
-	h := real(t, func(o *Options) {
+	h := servertest.Real(t, func(o *server.Options) {
 		o.Answers = web.AnswersOf(memory, web.AnswerWait)
 		o.Query.Executor = sqlexec.New(o.Admin.Store.(*engine.Engine), sqlexec.Options{Memory: pool})
 	})
-	h.want(h.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX, v BIGINT)"), 200, "")
-	h.want(h.sql("INSERT INTO t SELECT value::TIMESTAMP, value FROM generate_series(0, 999)"), 200, "")
+	h.Want(h.SQL("CREATE TABLE t (ts TIMESTAMP TIME INDEX, v BIGINT)"), 200, "")
+	h.Want(h.SQL("INSERT INTO t SELECT value::TIMESTAMP, value FROM generate_series(0, 999)"), 200, "")
 	for range 60 {
-		h.asks("SELECT v, repeat('x', 20000) FROM t")
+		asks(h, "SELECT v, repeat('x', 20000) FROM t")
 	}
 	for deadline := time.Now().Add(time.Minute); pool.Waiting() == 0; {
 		if time.Now().After(deadline) {
 			t.Fatal("no query waits")
 		}
-		h.want(h.sql("SELECT 1"), 200, `"rows":[[1]]`)
+		h.Want(h.SQL("SELECT 1"), 200, `"rows":[[1]]`)
 	}
-	h.want(h.sql("SELECT count(*) FROM t WHERE v >= 0"), 200, `[[1000]]`)
-	if whole := h.sql("SELECT v, repeat('y', 20000) FROM t"); whole.status != 200 || len(whole.body) < 20_000_000 {
-		t.Errorf("an answer that is read: %d, %d bytes %.300s", whole.status, len(whole.body), whole.body)
+	h.Want(h.SQL("SELECT count(*) FROM t WHERE v >= 0"), 200, `[[1000]]`)
+	if whole := h.SQL("SELECT v, repeat('y', 20000) FROM t"); whole.Status != 200 || len(whole.Body) < 20_000_000 {
+		t.Errorf("an answer that is read: %d, %d bytes %.300s", whole.Status, len(whole.Body), whole.Body)
 	}
 }
 
 // asks opens a connection with little room and sends a query, whose answer is left to the test to read.
-func (h *house) asks(sql string) net.Conn {
+func asks(h *servertest.House, sql string) net.Conn {
 	h.Helper()
-	nc, err := net.Dial("tcp", h.addr)
+	nc, err := net.Dial("tcp", h.Addr)
 	if err != nil {
 		h.Fatal(err)
 	}

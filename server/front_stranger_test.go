@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"bytes"
@@ -18,6 +18,9 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+
+	"varve/server"
+	"varve/server/servertest"
 )
 
 // certified makes a certificate for 127.0.0.1 and the pool of who trusts it.
@@ -45,15 +48,15 @@ func certified(t *testing.T) (tls.Certificate, *x509.CertPool) {
 }
 
 // secured serves on another address that speaks TLS, and returns it.
-func (h *house) secured(config *tls.Config, serve func(net.Listener) error) string {
+func secured(h *servertest.House, config *tls.Config, serve func(net.Listener) error) string {
 	h.Helper()
-	ln := h.listen()
+	ln := h.Listen()
 	served := make(chan error, 1)
 	go func() { served <- serve(tls.NewListener(ln, config)) }()
 	h.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		defer cancel()
-		h.s.Shutdown(ctx) // a test that left a connection open does not fail for it
+		h.Server.Shutdown(ctx) // a test that left a connection open does not fail for it
 		if err := <-served; err != nil {
 			h.Errorf("serve: %v", err)
 		}
@@ -63,32 +66,32 @@ func (h *house) secured(config *tls.Config, serve func(net.Listener) error) stri
 
 // TestStrangers: clients of PostgreSQL, and those of HTTP at a port of TLS, are told at once where they have come.
 func TestStrangers(t *testing.T) {
-	h := open(t, nil)
+	h := servertest.Open(t, nil)
 	cert, _ := certified(t)
-	secure := h.secured(&tls.Config{Certificates: []tls.Certificate{cert}}, h.s.Serve)
+	secure := secured(h, &tls.Config{Certificates: []tls.Certificate{cert}}, h.Server.Serve)
 	startup := "\x00\x00\x00\x11\x00\x03\x00\x00user\x00ann\x00\x00"
 	const wishTLS, wishGSS = "\x00\x00\x00\x08\x04\xd2\x16\x2f", "\x00\x00\x00\x08\x04\xd2\x16\x30"
-	refusal := "SFATAL\x00VFATAL\x00C08P01\x00M" + sqlByHTTP + "\x00\x00"
+	refusal := "SFATAL\x00VFATAL\x00C08P01\x00M" + server.RefusalOfPsql + "\x00\x00"
 	for _, one := range []struct{ name, addr, send, want string }{
-		{"packet", h.addr, startup, "E\x00\x00\x00"},
-		{"wish for TLS", h.addr, wishTLS + startup, "NE\x00\x00\x00"},
-		{"both wishes", h.addr, wishGSS + wishTLS + startup, "NNE\x00\x00\x00"},
+		{"packet", h.Addr, startup, "E\x00\x00\x00"},
+		{"wish for TLS", h.Addr, wishTLS + startup, "NE\x00\x00\x00"},
+		{"both wishes", h.Addr, wishGSS + wishTLS + startup, "NNE\x00\x00\x00"},
 		{"packet to TLS", secure, startup, "E\x00\x00\x00"},
 		{"HTTP to TLS", secure, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "HTTP/1.1 400 Bad Request\r\n"},
 	} {
 		got := exchangeRaw(t, one.addr, one.send)
 		end := refusal
 		if strings.HasPrefix(one.want, "HTTP") {
-			end = "\r\n\r\n" + httpsHere
+			end = "\r\n\r\n" + server.RefusalOfTLS
 		}
 		if !strings.HasPrefix(got, one.want) || !strings.HasSuffix(got, end) {
 			t.Errorf("%s: got %q, want %q .. %q", one.name, got, one.want, end)
 		}
 	}
-	if got := exchangeRaw(t, h.addr, wishGSS+wishTLS+wishGSS+wishTLS); got != "NN" {
+	if got := exchangeRaw(t, h.Addr, wishGSS+wishTLS+wishGSS+wishTLS); got != "NN" {
 		t.Errorf("wishes without end: got %q", got)
 	}
-	h.want(h.do("GET", "/health", ""), 200, "{}")
+	h.Want(h.Do("GET", "/health", ""), 200, "{}")
 }
 
 // TestPsqlIsToldAtOnce runs the client itself, with and without its wishes.
@@ -98,8 +101,8 @@ func TestPsqlIsToldAtOnce(t *testing.T) {
 		t.Log("psql is not here: TestStrangers sends what it does")
 		return
 	}
-	h := open(t, nil)
-	host, port, err := net.SplitHostPort(h.addr)
+	h := servertest.Open(t, nil)
+	host, port, err := net.SplitHostPort(h.Addr)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +110,7 @@ func TestPsqlIsToldAtOnce(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		cmd := exec.CommandContext(ctx, psql, "-w", "host="+host+" port="+port+" user=ann dbname=public sslmode="+mode,
 			"-c", "SELECT 1")
-		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), sqlByHTTP) {
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), server.RefusalOfPsql) {
 			t.Errorf("sslmode=%s: %v %s", mode, err, out)
 		}
 		cancel()
@@ -136,10 +139,11 @@ func exchangeRaw(t *testing.T, addr, send string) string {
 // TestGRPCOverTLS: a client of gRPC that trusts the certificate writes over TLS, with its password, and another gets
 // nothing.
 func TestGRPCOverTLS(t *testing.T) {
-	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:ann=a") })
+	h := servertest.Real(t, func(o *server.Options) { o.Users = servertest.Users(t, "static_user_provider:cmd:ann=a") })
 	cert, known := certified(t)
-	addr := h.secured(&tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2"}}, h.s.ServeGRPC)
-	as := []string{"authorization", basic("ann", "a")}
+	addr := secured(h, &tls.Config{Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2"}},
+		h.Server.ServeGRPC)
+	as := []string{"authorization", servertest.Basic("ann", "a")}
 	for _, one := range []struct {
 		name  string
 		trust *x509.CertPool
@@ -152,19 +156,20 @@ func TestGRPCOverTLS(t *testing.T) {
 	} {
 		c, err := grpc.NewClient(addr,
 			grpc.WithTransportCredentials(credentials.NewTLS(&tls.Config{RootCAs: one.trust})),
-			grpc.WithDefaultCallOptions(grpc.ForceCodec(rawCodec{})))
+			grpc.WithDefaultCallOptions(grpc.ForceCodec(servertest.RawCodec{})))
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = call(c, rpcLogs, otlpLogRequest(t, 10, false), one.pairs)
+		_, err = servertest.Call(c, servertest.RPCLogs, servertest.OTLPLogRequest(t, 10, false), one.pairs)
 		if (err == nil) != (one.want == "") || err != nil && !strings.Contains(err.Error(), one.want) {
 			t.Errorf("%s: got %v, want %q", one.name, err, one.want)
 		}
 		c.Close()
 	}
-	if _, err := call(dial(t, addr), rpcLogs, otlpLogRequest(t, 10, false), as); err == nil {
+	if _, err := servertest.Call(servertest.Dial(t, addr), servertest.RPCLogs, servertest.OTLPLogRequest(t, 10, false),
+		as); err == nil {
 		t.Error("a call without TLS is answered")
 	}
-	rows := h.do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+opentelemetry_logs", "", as...)
-	h.want(rows, 200, "[[10]]")
+	rows := h.Do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+opentelemetry_logs", "", as...)
+	h.Want(rows, 200, "[[10]]")
 }

@@ -1,9 +1,8 @@
-package server
+package server_test
 
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -13,66 +12,14 @@ import (
 	"net/http"
 	"net/textproto"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"varve/engine"
-	"varve/pipeline"
-	"varve/server/web"
-	"varve/server/write/rows"
-	"varve/server/write/rows/samples"
-	"varve/sqlexec"
+	"varve/server"
+	"varve/server/servertest"
 )
-
-// real starts a server on a real store in a directory of the test.
-func real(t *testing.T, change func(*Options)) *house {
-	t.Helper()
-	return realOn(t, engine.Options{}, change)
-}
-
-// realOn is real with a store of one's own options.
-func realOn(t *testing.T, store engine.Options, change func(*Options)) *house {
-	t.Helper()
-	store.Dir, store.MinFree = t.TempDir(), 1
-	e, err := engine.Open(store)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := e.Close(context.Background(), false); err != nil {
-			t.Errorf("close the store: %v", err)
-		}
-	})
-	return on(t, e, change)
-}
-
-// on starts a server on a store.
-func on(t *testing.T, e *engine.Engine, change func(*Options)) *house {
-	t.Helper()
-	return open(t, func(o *Options) {
-		o.BodyLimit = 64 << 20
-		pipelines := pipeline.New(pipeline.Options{Store: e})
-		o.Rows = rows.Deps{Writer: web.NewWriter(e), Tables: e, Pipelines: pipelines, Prefix: "service"}
-		o.Ingest.Documents, o.Ingest.Store = pipelines, e
-		o.Query.Executor = sqlexec.New(e, sqlexec.Options{CopyDir: t.TempDir()})
-		o.Metrics.Store, o.Lines.Databases = e, e.Databases
-		o.Metrics.Samples = samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 1 << 20,
-			MaxExemplars: 1000})
-		o.Admin.Store, o.Saved = e, e
-		o.Forward.Store, o.Syslog.Store = e, e
-		o.OTLP.Samples = o.Metrics.Samples
-		o.Admin.Config = func() string {
-			return "enable_telemetry = false\ninit_regions_in_background = false\ninit_regions_parallelism = 16\n[http]\naddr = \"\"\ntimeout = \"0s\"\nbody_limit = \"64MiB\"\n"
-		}
-		if change != nil {
-			change(o)
-		}
-	})
-}
 
 // httpFile is a file of request and answer cases.
 type httpFile struct {
@@ -121,66 +68,31 @@ type httpExpect struct {
 	RemoteRead any `json:"remote_read"`
 }
 
-// count adds up what ran.
-type count struct{ passed, all int }
-
-func (n *count) report(t *testing.T) {
-	t.Logf("%d of %d cases pass", n.passed, n.all)
-}
-
-// run runs one case.
-func (n *count) run(t *testing.T, name string, f func(t *testing.T)) {
-	n.all++
-	if t.Run(strings.ReplaceAll(name, "/", " "), f) {
-		n.passed++
-	}
-}
-
 func TestHTTPCases(t *testing.T) {
-	everybody := real(t, nil)
-	guarded := real(t, func(o *Options) {
-		o.Users = users(t, "static_user_provider:cmd:admin=admin_pwd,reader:ro=reader_pwd,writer:wo=writer_pwd")
+	everybody := servertest.Real(t, nil)
+	guarded := servertest.Real(t, func(o *server.Options) {
+		o.Users = servertest.Users(t, "static_user_provider:cmd:admin=admin_pwd,reader:ro=reader_pwd,writer:wo=writer_pwd")
 	})
-	var n count
-	for _, path := range files(t, "http") {
+	var n servertest.Count
+	for _, path := range servertest.Files(t, "http") {
 		var file httpFile
-		load(t, path, &file)
+		servertest.Load(t, path, &file)
 		for i, c := range file.Cases {
 			h := everybody
 			if slices.Contains(c.Needs, "auth") {
 				h = guarded
 			}
-			n.run(t, "http/"+file.Area+"/"+c.Name, func(t *testing.T) {
+			n.Run(t, "http/"+file.Area+"/"+c.Name, func(t *testing.T) {
 				vars := map[string]string{"id": fmt.Sprintf("h%s%d", file.Area, i)}
 				for j, s := range c.Steps {
-					if d := h.step(s, vars); d != "" {
+					if d := step(h, s, vars); d != "" {
 						t.Fatalf("step %d: %s", j+1, d)
 					}
 				}
 			})
 		}
 	}
-	n.report(t)
-}
-
-func files(t *testing.T, folder string) []string {
-	t.Helper()
-	list, err := filepath.Glob(filepath.Join("testdata", folder, "*.json"))
-	if err != nil || len(list) == 0 {
-		t.Fatalf("no cases in testdata/%s: %v", folder, err)
-	}
-	return list
-}
-
-func load(t *testing.T, path string, into any) {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(b, into); err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
+	n.Report(t)
 }
 
 // fill puts the variables into a text.
@@ -253,10 +165,10 @@ func encode(pairs [][2]string, vars map[string]string) string {
 }
 
 // step sends a request and says how its answer differs from what is expected.
-func (h *house) step(s httpStep, vars map[string]string) string {
+func step(h *servertest.House, s httpStep, vars map[string]string) string {
 	deadline := time.Now().Add(time.Duration(s.RetryMS) * time.Millisecond)
 	for {
-		a, err := h.send(s, vars)
+		a, err := send(h, s, vars)
 		if err != nil {
 			return err.Error()
 		}
@@ -270,10 +182,10 @@ func (h *house) step(s httpStep, vars map[string]string) string {
 	}
 }
 
-func (h *house) send(s httpStep, vars map[string]string) (answer, error) {
+func send(h *servertest.House, s httpStep, vars map[string]string) (servertest.Answer, error) {
 	body, contentType, err := s.Body.bytes(vars)
 	if err != nil {
-		return answer{}, err
+		return servertest.Answer{}, err
 	}
 	headers := map[string]string{}
 	if contentType != "" {
@@ -293,35 +205,11 @@ func (h *house) send(s httpStep, vars map[string]string) (answer, error) {
 	if len(s.Query) > 0 {
 		target += "?" + encode(s.Query, vars)
 	}
-	return h.exchange(s.Method, target, body, headers)
-}
-
-var plainClient = &http.Client{
-	Transport:     &http.Transport{DisableCompression: true},
-	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-}
-
-func (h *house) exchange(method, target string, body []byte, headers map[string]string) (answer, error) {
-	r, err := http.NewRequest(method, h.url+target, bytes.NewReader(body))
-	if err != nil {
-		return answer{}, err
-	}
-	r.Header.Set("Accept-Encoding", "identity")
-	r.Header["User-Agent"] = nil
-	for k, v := range headers {
-		r.Header.Set(k, v)
-	}
-	resp, err := plainClient.Do(r)
-	if err != nil {
-		return answer{}, err
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	return answer{resp.StatusCode, resp.Header, string(b)}, err
+	return h.Exchange(s.Method, target, body, headers)
 }
 
 // compare says how an answer differs.
-func (e *httpExpect) compare(a answer, vars map[string]string) string {
+func (e *httpExpect) compare(a servertest.Answer, vars map[string]string) string {
 	var one int
 	var several []int
 	if json.Unmarshal(e.Status, &one) == nil {
@@ -329,12 +217,12 @@ func (e *httpExpect) compare(a answer, vars map[string]string) string {
 	} else if err := json.Unmarshal(e.Status, &several); err != nil {
 		return "the case's status cannot be read"
 	}
-	if !slices.Contains(several, a.status) {
-		return fmt.Sprintf("status %d, want %v: %s", a.status, several, a.body)
+	if !slices.Contains(several, a.Status) {
+		return fmt.Sprintf("status %d, want %v: %s", a.Status, several, a.Body)
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.Headers)) {
 		want := fillAll(e.Headers[name], vars)
-		got, ok := a.header[http.CanonicalHeaderKey(name)]
+		got, ok := a.Header[http.CanonicalHeaderKey(name)]
 		if want == nil {
 			if ok {
 				return fmt.Sprintf("header %s is %q, want none", name, got)
@@ -344,40 +232,40 @@ func (e *httpExpect) compare(a answer, vars map[string]string) string {
 		if !ok {
 			return fmt.Sprintf("header %s is missing", name)
 		}
-		if d := match("header "+name, want, got[0]); d != "" {
+		if d := servertest.Match("header "+name, want, got[0]); d != "" {
 			return d
 		}
 	}
-	if e.Empty && a.body != "" {
-		return fmt.Sprintf("body %q, want none", a.body)
+	if e.Empty && a.Body != "" {
+		return fmt.Sprintf("body %q, want none", a.Body)
 	}
 	if e.Text != nil {
-		if d := match("text", fillAll(e.Text, vars), any(a.body)); d != "" {
+		if d := servertest.Match("text", fillAll(e.Text, vars), any(a.Body)); d != "" {
 			return d
 		}
 	}
 	if e.RemoteRead != nil {
-		got, err := remoteReadAnswer(a)
+		got, err := servertest.RemoteReadAnswer(a)
 		if err != nil {
 			return fmt.Sprintf("the answer of remote read: %v", err)
 		}
-		return match("remote_read", fillAll(e.RemoteRead, vars), got)
+		return servertest.Match("remote_read", fillAll(e.RemoteRead, vars), got)
 	}
 	if e.JSON != nil {
 		var got any
-		if err := json.Unmarshal([]byte(a.body), &got); err != nil {
-			return fmt.Sprintf("the body is not JSON: %v: %s", err, a.body)
+		if err := json.Unmarshal([]byte(a.Body), &got); err != nil {
+			return fmt.Sprintf("the body is not JSON: %v: %s", err, a.Body)
 		}
-		return match("json", fillAll(e.JSON, vars), got)
+		return servertest.Match("json", fillAll(e.JSON, vars), got)
 	}
 	return ""
 }
 
 // capture takes values out of a JSON answer.
-func capture(pointers map[string]string, a answer, vars map[string]string) string {
+func capture(pointers map[string]string, a servertest.Answer, vars map[string]string) string {
 	for name, pointer := range pointers {
 		var v any
-		if err := json.Unmarshal([]byte(a.body), &v); err != nil {
+		if err := json.Unmarshal([]byte(a.Body), &v); err != nil {
 			return fmt.Sprintf("capture %s: %v", name, err)
 		}
 		for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {

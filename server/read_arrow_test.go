@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -7,10 +7,12 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+
+	"varve/server/servertest"
 )
 
 // arrowRows reads an Arrow stream: its schema, and its columns as texts.
-func (h *house) arrowRows(body string) (schema string, columns []string, rows int64) {
+func arrowRows(h *servertest.House, body string) (schema string, columns []string, rows int64) {
 	h.Helper()
 	r, err := ipc.NewReader(strings.NewReader(body))
 	if err != nil {
@@ -39,15 +41,15 @@ func (h *house) arrowRows(body string) (schema string, columns []string, rows in
 	return schema, columns, rows
 }
 
-func (h *house) arrow(sql, more string) answer {
+func arrow(h *servertest.House, sql, more string) servertest.Answer {
 	h.Helper()
-	return h.do("GET", "/v1/sql?format=arrow"+more+"&sql="+url.QueryEscape(sql), "")
+	return h.Do("GET", "/v1/sql?format=arrow"+more+"&sql="+url.QueryEscape(sql), "")
 }
 
 func TestArrow(t *testing.T) {
-	h := real(t, nil)
-	h.want(
-		h.sql(
+	h := servertest.Real(t, nil)
+	h.Want(
+		h.SQL(
 			`CREATE TABLE a (tag STRING, b BOOLEAN, i8 TINYINT, i16 SMALLINT, i32 INT, i64 BIGINT, u8 TINYINT UNSIGNED, u16 SMALLINT UNSIGNED,
 		u32 INT UNSIGNED, u64 BIGINT UNSIGNED, f32 FLOAT, f64 DOUBLE, de DECIMAL(9, 2), bin BINARY, j JSON, d DATE, t0 TIMESTAMP(0), t3 TIMESTAMP(3),
 		t6 TIMESTAMP(6), ts TIMESTAMP(9) TIME INDEX, PRIMARY KEY (tag));
@@ -61,12 +63,12 @@ func TestArrow(t *testing.T) {
 		`["{\"k\":1}" (null)]`,
 		`[1970-01-02 (null)]`, `[5 (null)]`, `[6 (null)]`, `[7 (null)]`, `[8 9]`}
 	for _, compression := range []string{"", "&compression=zstd", "&compression=LZ4", "&compression=unknown"} {
-		got := h.arrow("SELECT * FROM a ORDER BY ts", compression)
-		if got.status != 200 || got.header.Get("Content-Type") != "application/arrow" ||
-			got.header.Get("x-service-format") != "arrow" {
-			t.Errorf("%s: %d %v", compression, got.status, got.header)
+		got := arrow(h, "SELECT * FROM a ORDER BY ts", compression)
+		if got.Status != 200 || got.Header.Get("Content-Type") != "application/arrow" ||
+			got.Header.Get("x-service-format") != "arrow" {
+			t.Errorf("%s: %d %v", compression, got.Status, got.Header)
 		}
-		schema, columns, rows := h.arrowRows(got.body)
+		schema, columns, rows := arrowRows(h, got.Body)
 		if schema != wantSchema || rows != 2 {
 			t.Errorf("%s: %d rows\n got %s\nwant %s", compression, rows, schema, wantSchema)
 		}
@@ -79,11 +81,11 @@ func TestArrow(t *testing.T) {
 }
 
 func TestArrowOfExpressions(t *testing.T) {
-	h := real(t, nil)
-	schema, columns, _ := h.arrowRows(
-		h.arrow("SELECT [1, NULL, 3] AS l, ['a', 'b'] AS s, INTERVAL '1 month 2 days 3 seconds' AS i, "+
+	h := servertest.Real(t, nil)
+	schema, columns, _ := arrowRows(h,
+		arrow(h, "SELECT [1, NULL, 3] AS l, ['a', 'b'] AS s, INTERVAL '1 month 2 days 3 seconds' AS i, "+
 			"'1970-01-01 00:00:02'::TIMESTAMP - '1970-01-01'::TIMESTAMP AS du, NULL AS n, '01:02:03'::TIME AS ti",
-			"").body)
+			"").Body)
 	if want := "l list<item: int64, nullable>, s list<item: utf8, nullable>, i month_day_nano_interval, du duration[ms], n null, ti time64[ns]"; schema != want {
 		t.Errorf("got %s\nwant %s", schema, want)
 	}
@@ -91,17 +93,17 @@ func TestArrowOfExpressions(t *testing.T) {
 		`[[[1 (null) 3]] [["a" "b"]]] [[2000] [(null)] [3723000000000]]`; got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}
-	schema, _, rows := h.arrowRows(h.arrow("SELECT 1 AS a WHERE false", "").body)
+	schema, _, rows := arrowRows(h, arrow(h, "SELECT 1 AS a WHERE false", "").Body)
 	if schema != "a int64" || rows != 0 {
 		t.Errorf("empty result: %s, %d rows", schema, rows)
 	}
-	if _, _, rows := h.arrowRows(h.arrow("SELECT number FROM generate_series(0, 999999) AS n(number)",
-		"&limit=5").body); rows != 1_000_000 {
+	if _, _, rows := arrowRows(h, arrow(h, "SELECT number FROM generate_series(0, 999999) AS n(number)",
+		"&limit=5").Body); rows != 1_000_000 {
 		t.Errorf("streamed: %d rows", rows) // the parameter limit is for other formats
 	}
-	if got := h.arrow("CREATE TABLE e (ts TIMESTAMP TIME INDEX)", ""); got.status != 200 || got.body != "" {
-		t.Errorf("statement without rows: %d %q", got.status, got.body)
+	if got := arrow(h, "CREATE TABLE e (ts TIMESTAMP TIME INDEX)", ""); got.Status != 200 || got.Body != "" {
+		t.Errorf("statement without rows: %d %q", got.Status, got.Body)
 	}
-	h.want(h.arrow("SELECT 1; SELECT 2", ""), 400, "cannot output multi-statements result in arrow format")
-	h.want(h.arrow("SELECT 1/0", ""), 500, `"code":3001`)
+	h.Want(arrow(h, "SELECT 1; SELECT 2", ""), 400, "cannot output multi-statements result in arrow format")
+	h.Want(arrow(h, "SELECT 1/0", ""), 500, `"code":3001`)
 }

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"varve/engine"
+	"varve/server"
 	"varve/server/read/query"
+	"varve/server/servertest"
 	"varve/sqlexec"
 	"varve/sqlexec/parse"
 )
@@ -43,7 +45,7 @@ func TestManual(t *testing.T) {
 		if !ok {
 			t.Fatalf("line %d: the block does not end", line)
 		}
-		got, status := h.shown(sql)
+		got, status := shown(h, sql)
 		out.WriteString("```sql\n" + sql + "```\n")
 		line += strings.Count(sql, "\n") + 1
 		answered, ok := strings.CutPrefix(after, "```text\n")
@@ -76,7 +78,7 @@ func TestManual(t *testing.T) {
 }
 
 // manualHouse is a server for the examples.
-func manualHouse(t *testing.T) *house {
+func manualHouse(t *testing.T) *servertest.House {
 	e, err := engine.Open(engine.Options{Dir: t.TempDir(), MinFree: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +89,7 @@ func manualHouse(t *testing.T) *house {
 		}
 	})
 	x := sqlexec.New(e, sqlexec.Options{Workers: 2, Version: "test", CopyDir: filepath.Join(t.TempDir(), "copy")})
-	return open(t, func(o *Options) { o.Query = query.Options{Executor: x} })
+	return servertest.Open(t, func(o *server.Options) { o.Query = query.Options{Executor: x} })
 }
 
 var (
@@ -98,7 +100,7 @@ var (
 // shown is what a request answers. Of several statements the last is a request of its own, as format=table wants it;
 // the zone that those before it set is that of the header. Cells of several lines are shown as csv, which keeps the
 // lines.
-func (h *house) shown(sql string) (string, int) {
+func shown(h *servertest.House, sql string) (string, int) {
 	h.Helper()
 	statements, err := parse.Parse(sql)
 	if err != nil {
@@ -106,25 +108,25 @@ func (h *house) shown(sql string) (string, int) {
 	}
 	var headers []string
 	last := len(statements) - 1
-	ask := func(st parse.Statement, format string) answer {
-		return h.do("GET", "/v1/sql?time_format=rfc3339&format="+format+"&sql="+url.QueryEscape(st.Source()), "",
+	ask := func(st parse.Statement, format string) servertest.Answer {
+		return h.Do("GET", "/v1/sql?time_format=rfc3339&format="+format+"&sql="+url.QueryEscape(st.Source()), "",
 			headers...)
 	}
 	for _, st := range statements[:last] {
 		if zone := setZone.FindStringSubmatch(st.Source()); zone != nil {
 			headers = []string{"x-service-timezone", zone[1]}
 		}
-		if a := ask(st, "table"); a.status != 200 {
-			return a.body, a.status
+		if a := ask(st, "table"); a.Status != 200 {
+			return a.Body, a.Status
 		}
 	}
 	a := ask(statements[last], "table")
-	if strings.Contains(a.body, `\n`) && a.status == 200 {
+	if strings.Contains(a.Body, `\n`) && a.Status == 200 {
 		a = ask(statements[last], "csv")
 	}
-	body := took.ReplaceAllString(strings.ReplaceAll(a.body, "\r\n", "\n"), `"execution_time_ms":0`)
+	body := took.ReplaceAllString(strings.ReplaceAll(a.Body, "\r\n", "\n"), `"execution_time_ms":0`)
 	if !strings.HasSuffix(body, "\n") {
 		body += "\n"
 	}
-	return body, a.status
+	return body, a.Status
 }

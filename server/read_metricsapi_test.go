@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"encoding/json"
@@ -7,21 +7,23 @@ import (
 	"testing"
 	"time"
 
+	"varve/server"
+	"varve/server/servertest"
 	"varve/sqlexec/promql"
 )
 
 const apiPath = "/v1/metricsapi/api/v1/"
 
 // apiHouse has a few series: up{job="x"|"y"} and http.requests{le.x="1"}.
-func apiHouse(t *testing.T) *house {
+func apiHouse(t *testing.T) *servertest.House {
 	t.Helper()
-	h := real(t, nil)
-	h.want(h.do("POST", writePath, snap(message1(up, 1, 2),
-		message1([]string{"__name__", "up", "job", "y", "zone", "z"}, 3),
-		message1([]string{"__name__", "http.requests", "le.x", "1"}, 5))), 204, "")
-	h.execute("CREATE TABLE plain (ts TIMESTAMP TIME INDEX, host STRING PRIMARY KEY, v DOUBLE)")
-	h.execute("INSERT INTO plain VALUES (1000, 'p', 7)")
-	h.execute("CREATE TABLE tags_alone (timestamp TIMESTAMP TIME INDEX, host STRING PRIMARY KEY)")
+	h := servertest.Real(t, nil)
+	h.Want(h.Do("POST", servertest.WritePath, servertest.Snappy(servertest.Message1(servertest.Up, 1, 2),
+		servertest.Message1([]string{"__name__", "up", "job", "y", "zone", "z"}, 3),
+		servertest.Message1([]string{"__name__", "http.requests", "le.x", "1"}, 5))), 204, "")
+	h.Execute("CREATE TABLE plain (ts TIMESTAMP TIME INDEX, host STRING PRIMARY KEY, v DOUBLE)")
+	h.Execute("INSERT INTO plain VALUES (1000, 'p', 7)")
+	h.Execute("CREATE TABLE tags_alone (timestamp TIMESTAMP TIME INDEX, host STRING PRIMARY KEY)")
 	return h
 }
 
@@ -121,39 +123,42 @@ func TestMetricsAPIAnswers(t *testing.T) {
 		{"alerts", "", 200, `"data":{"alerts":[]}}`},
 		{"targets", "", 200, `"activeTargets":[]`},
 	} {
-		get := h.do("GET", apiPath+c.path+"?"+c.query, "")
-		post := h.do("POST", apiPath+c.path, c.query, "Content-Type", "application/x-www-form-urlencoded")
-		for method, a := range map[string]answer{"GET": get, "POST": post} {
-			if a.status != c.status || !strings.Contains(a.body, c.text) ||
-				a.header.Get("Content-Type") != "application/json" || !json.Valid([]byte(a.body)) {
-				t.Errorf("%s %s?%s: %d %s %s, want %d with %s", method, c.path, c.query, a.status,
-					a.header.Get("Content-Type"), a.body, c.status, c.text)
+		get := h.Do("GET", apiPath+c.path+"?"+c.query, "")
+		post := h.Do("POST", apiPath+c.path, c.query, "Content-Type", "application/x-www-form-urlencoded")
+		for method, a := range map[string]servertest.Answer{"GET": get, "POST": post} {
+			if a.Status != c.status || !strings.Contains(a.Body, c.text) ||
+				a.Header.Get("Content-Type") != "application/json" || !json.Valid([]byte(a.Body)) {
+				t.Errorf("%s %s?%s: %d %s %s, want %d with %s", method, c.path, c.query, a.Status,
+					a.Header.Get("Content-Type"), a.Body, c.status, c.text)
 			}
 		}
 	}
-	if a := h.do("GET", apiPath+"query_exemplars?query=1", ""); a.status != 204 || a.body != "" {
-		t.Errorf("exemplars of no selector: %d %q", a.status, a.body)
+	if a := h.Do("GET", apiPath+"query_exemplars?query=1", ""); a.Status != 204 || a.Body != "" {
+		t.Errorf("exemplars of no selector: %d %q", a.Status, a.Body)
 	}
 	// The URL and the form are one.
-	h.want(h.do("POST", apiPath+"query?time=2", "query="+url.QueryEscape(`up{job="x"}`), "Content-Type",
+	h.Want(h.Do("POST", apiPath+"query?time=2", "query="+url.QueryEscape(`up{job="x"}`), "Content-Type",
 		"application/x-www-form-urlencoded"), 200, `"value":[2,"2"]`)
-	h.want(h.do("GET", "/v1/metricsapi/-/ready", ""), 200, "healthy")
-	h.want(h.do("POST", apiPath+"query?query=1", ""), 200, `"resultType":"scalar"`)
+	h.Want(h.Do("GET", "/v1/metricsapi/-/ready", ""), 200, "healthy")
+	h.Want(h.Do("POST", apiPath+"query?query=1", ""), 200, `"resultType":"scalar"`)
 	for _, kind := range []string{"application/json", ""} {
-		h.want(h.do("POST", apiPath+"query?query=1", "{}", "Content-Type", kind), 415,
+		h.Want(h.Do("POST", apiPath+"query?query=1", "{}", "Content-Type", kind), 415,
 			"Form requests must have `Content-Type: application/x-www-form-urlencoded`")
 	}
 }
 
 // TestMetricsAPIRights: who may only write neither asks nor reads, and the other way round.
 func TestMetricsAPIRights(t *testing.T) {
-	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:ro:ro=r,wo:wo=w") })
-	body := snap(message1(up, 1))
+	h := servertest.Real(t, func(o *server.Options) {
+		o.Users = servertest.Users(t, "static_user_provider:cmd:ro:ro=r,wo:wo=w")
+	})
+	body := servertest.Snappy(servertest.Message1(servertest.Up, 1))
 	for _, c := range []struct {
 		method, path, user string
 		status             int
 	}{
-		{"POST", writePath, "", 401}, {"POST", writePath, "ro", 403}, {"POST", writePath, "wo", 204},
+		{"POST", servertest.WritePath, "", 401}, {"POST", servertest.WritePath, "ro", 403}, {"POST",
+			servertest.WritePath, "wo", 204},
 		{"GET", apiPath + "query?query=up", "", 401}, {"GET", apiPath + "query?query=up", "wo", 403},
 		{"GET", apiPath + "query?query=up", "ro", 200},
 		{"POST", readPath, "wo", 403}, {"GET", apiPath + "series?match[]=up", "wo", 403},
@@ -162,34 +167,36 @@ func TestMetricsAPIRights(t *testing.T) {
 	} {
 		var headers []string
 		if c.user != "" {
-			headers = []string{"Authorization", basic(c.user, c.user[:1])}
+			headers = []string{"Authorization", servertest.Basic(c.user, c.user[:1])}
 		}
-		if a := h.do(c.method, c.path, body, headers...); a.status != c.status {
-			t.Errorf("%s %s by %q: %d %s, want %d", c.method, c.path, c.user, a.status, a.body, c.status)
+		if a := h.Do(c.method, c.path, body, headers...); a.Status != c.status {
+			t.Errorf("%s %s by %q: %d %s, want %d", c.method, c.path, c.user, a.Status, a.Body, c.status)
 		}
 	}
 }
 
 // TestMetricsAPILimits: queries that ask for too much end, and say why.
 func TestMetricsAPILimits(t *testing.T) {
-	h := real(t, func(o *Options) {
+	h := servertest.Real(t, func(o *server.Options) {
 		o.Metrics.Queries = promql.NewService(promql.Limits{MaxSamples: 1000, MaxConcurrent: 1})
 		o.Metrics.Timeout = time.Minute
 	})
 	values := make([]float64, 3000)
-	h.want(h.do("POST", writePath, snap(message1(up, values...))), 204, "")
-	h.want(h.do("GET", apiPath+"query?time=3000&query="+url.QueryEscape("up[2h]"), ""), 422,
+	h.Want(h.Do("POST", servertest.WritePath, servertest.Snappy(servertest.Message1(servertest.Up, values...))), 204,
+		"")
+	h.Want(h.Do("GET", apiPath+"query?time=3000&query="+url.QueryEscape("up[2h]"), ""), 422,
 		"query processing would load too many samples into memory in query execution")
-	h.want(h.do("POST", readPath, snap(readQuery(0, 1<<40, 0, "__name__", "up"))), 400, "exceeded sample limit (1000)")
+	h.Want(h.Do("POST", readPath, servertest.Snappy(servertest.ReadQuery(0, 1<<40, 0, "__name__", "up"))), 400,
+		"exceeded sample limit (1000)")
 	start := time.Now()
 	query := "sum_over_time(sum_over_time(sum_over_time(vector(1)[1y:1s])[1y:1s])[1y:1s])"
-	a := h.do("GET", apiPath+"query?timeout=100ms&query="+url.QueryEscape(query), "")
-	if a.status != 503 && a.status != 422 || time.Since(start) > 20*time.Second {
-		t.Errorf("nested subqueries over a year: %d %s after %v", a.status, a.body, time.Since(start))
+	a := h.Do("GET", apiPath+"query?timeout=100ms&query="+url.QueryEscape(query), "")
+	if a.Status != 503 && a.Status != 422 || time.Since(start) > 20*time.Second {
+		t.Errorf("nested subqueries over a year: %d %s after %v", a.Status, a.Body, time.Since(start))
 	}
 	for _, query := range []string{"topk(1e9, up)", `up{job=~"(a+)+$"}`, "count_values(\"v\", up)"} {
-		if a := h.do("GET", apiPath+"query?time=2&query="+url.QueryEscape(query), ""); a.status != 200 {
-			t.Errorf("%s: %d %s", query, a.status, a.body)
+		if a := h.Do("GET", apiPath+"query?time=2&query="+url.QueryEscape(query), ""); a.Status != 200 {
+			t.Errorf("%s: %d %s", query, a.Status, a.Body)
 		}
 	}
 }

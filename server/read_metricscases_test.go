@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"varve/server/protowire"
+	"varve/server/servertest"
 )
 
 // metricsCases are queries with exact answers.
@@ -52,17 +53,17 @@ func TestMetricsCases(t *testing.T) {
 			if err := json.Unmarshal(text, &cases); err != nil {
 				t.Fatal(err)
 			}
-			h := real(t, nil)
-			h.load(&cases)
+			h := servertest.Real(t, nil)
+			load(h, &cases)
 			for i := range cases.Cases {
-				h.metricsCase(&cases, i)
+				metricsCase(h, &cases, i)
 			}
 		})
 	}
 }
 
 // load writes the series.
-func (h *house) load(cases *metricsCases) {
+func load(h *servertest.House, cases *metricsCases) {
 	h.Helper()
 	var all []byte
 	for _, s := range cases.Series {
@@ -93,10 +94,10 @@ func (h *house) load(cases *metricsCases) {
 			return m
 		})
 	}
-	h.want(h.do("POST", writePath, snap(all)), 204, "")
+	h.Want(h.Do("POST", servertest.WritePath, servertest.Snappy(all)), 204, "")
 }
 
-func (h *house) metricsCase(cases *metricsCases, i int) {
+func metricsCase(h *servertest.House, cases *metricsCases, i int) {
 	h.Helper()
 	c := &cases.Cases[i]
 	args, path := url.Values{"query": {c.Query}}, "/v1/metricsapi/api/v1/query"
@@ -108,28 +109,28 @@ func (h *house) metricsCase(cases *metricsCases, i int) {
 		args.Set("end", strconv.FormatFloat(*c.End, 'f', -1, 64))
 		args.Set("step", strconv.FormatFloat(*c.Step, 'f', -1, 64))
 	}
-	var a answer
+	var a servertest.Answer
 	if i%2 == 0 {
-		a = h.do("GET", path+"?"+args.Encode(), "")
+		a = h.Do("GET", path+"?"+args.Encode(), "")
 	} else {
-		a = h.do("POST", path, args.Encode(), "Content-Type", "application/x-www-form-urlencoded")
+		a = h.Do("POST", path, args.Encode(), "Content-Type", "application/x-www-form-urlencoded")
 	}
 	var got struct {
 		Status, ErrorType string
 		Data              *metricsData
 		Warnings, Infos   []string
 	}
-	if err := json.Unmarshal([]byte(a.body), &got); err != nil {
-		h.Fatalf("%s: %d %s", c.ID, a.status, a.body)
+	if err := json.Unmarshal([]byte(a.Body), &got); err != nil {
+		h.Fatalf("%s: %d %s", c.ID, a.Status, a.Body)
 	}
 	if c.Error != "" {
-		if got.ErrorType != c.Error || a.status != map[string]int{"bad_data": 400, "execution": 422}[c.Error] {
-			h.Errorf("%s: %s: %d %s, want %s", c.ID, c.Query, a.status, a.body, c.Error)
+		if got.ErrorType != c.Error || a.Status != map[string]int{"bad_data": 400, "execution": 422}[c.Error] {
+			h.Errorf("%s: %s: %d %s, want %s", c.ID, c.Query, a.Status, a.Body, c.Error)
 		}
 		return
 	}
-	if a.status != 200 || got.Data == nil || got.Data.Type != c.Expect.Type {
-		h.Errorf("%s: %s: %d %.300s", c.ID, c.Query, a.status, a.body)
+	if a.Status != 200 || got.Data == nil || got.Data.Type != c.Expect.Type {
+		h.Errorf("%s: %s: %d %.300s", c.ID, c.Query, a.Status, a.Body)
 		return
 	}
 	var is, want any

@@ -1,14 +1,16 @@
-package server
+package server_test
 
 import (
 	"testing"
+
+	"varve/server/servertest"
 )
 
 // TestMQuery: expressions of metrics in the formats of SQL, by the URL and by a form.
 func TestMQuery(t *testing.T) {
-	h := real(t, nil)
-	h.want(h.do("POST", writePath, snap(message1(up, 1, 2), message1([]string{"__name__", "up", "job", "y"}, 3))), 204,
-		"")
+	h := servertest.Real(t, nil)
+	h.Want(h.Do("POST", servertest.WritePath, servertest.Snappy(servertest.Message1(servertest.Up, 1, 2),
+		servertest.Message1([]string{"__name__", "up", "job", "y"}, 3))), 204, "")
 	const path = "/v1/mquery"
 	for _, c := range []struct {
 		query  string
@@ -28,7 +30,7 @@ func TestMQuery(t *testing.T) {
 		{"query=up&start=1&end=2&step=0", 400, `"code":1004`},
 		{"query=up&start=1&end=2&step=1&db=nowhere", 400, `"code":4004`},
 	} {
-		h.want(h.do("GET", path+"?"+c.query, ""), c.status, c.text)
-		h.want(h.do("POST", path, c.query, "Content-Type", "application/x-www-form-urlencoded"), c.status, c.text)
+		h.Want(h.Do("GET", path+"?"+c.query, ""), c.status, c.text)
+		h.Want(h.Do("POST", path, c.query, "Content-Type", "application/x-www-form-urlencoded"), c.status, c.text)
 	}
 }

@@ -1,14 +1,16 @@
-package server
+package server_test
 
 import (
 	"net/url"
 	"testing"
+
+	"varve/server/servertest"
 )
 
 // TestErrorPosition looks at where in its text a statement is said to be wrong.
 func TestErrorPosition(t *testing.T) {
-	h := real(t, nil)
-	h.want(h.sql("CREATE TABLE t (ts TIMESTAMP TIME INDEX, level STRING)"), 200, "")
+	h := servertest.Real(t, nil)
+	h.Want(h.SQL("CREATE TABLE t (ts TIMESTAMP TIME INDEX, level STRING)"), 200, "")
 	for _, c := range []struct{ name, path, text, want string }{
 		{"a word that fits nowhere", "/v1/sql?sql=", "SELECT 1\nFORM t", `"position":{"line":2,"column":6,"length":1}`},
 		{"a statement that is none", "/v1/sql?sql=", "  SELCT 1", `"position":{"line":1,"column":3,"length":5}`},
@@ -43,13 +45,13 @@ func TestErrorPosition(t *testing.T) {
 		{"no place", "/v1/sql?sql=", "SELECT 1/0 FROM t WHERE substr(level, 1, 2) = 7", `"execution_time_ms"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			a := h.do("GET", c.path+url.QueryEscape(c.text), "")
-			if c.name != "no place" && a.status != 400 {
-				t.Errorf("status %d", a.status)
+			a := h.Do("GET", c.path+url.QueryEscape(c.text), "")
+			if c.name != "no place" && a.Status != 400 {
+				t.Errorf("status %d", a.Status)
 			}
 			h := *h
 			h.T = t
-			h.want(a, a.status, c.want)
+			h.Want(a, a.Status, c.want)
 		})
 	}
 }

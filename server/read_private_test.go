@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -12,25 +12,27 @@ import (
 	"varve/engine"
 	"varve/engine/schema"
 	"varve/engine/vector"
+	"varve/server"
 	"varve/server/protowire"
+	"varve/server/servertest"
 	"varve/sqlexec"
 	"varve/sqlexec/parse"
 )
 
 // TestPrivateDatabaseAtEveryDoor: no protocol and no statement writes to the server's own database, whoever asks.
 func TestPrivateDatabaseAtEveryDoor(t *testing.T) {
-	h := real(t, func(o *Options) {
-		o.Users = users(t, "static_user_provider:cmd:admin=admin_pwd,writer:wo=writer_pwd")
+	h := servertest.Real(t, func(o *server.Options) {
+		o.Users = servertest.Users(t, "static_user_provider:cmd:admin=admin_pwd,writer:wo=writer_pwd")
 	})
-	as := func(user string) []string { return []string{"Authorization", basic(user, user+"_pwd")} }
+	as := func(user string) []string { return []string{"Authorization", servertest.Basic(user, user+"_pwd")} }
 	own := []string{"table_name", "dashboard", "metric_metadata", "rejected"} // as the server makes them
 	untouched := func(what string) {
 		t.Helper()
-		a := h.do("GET", "/v1/sql?format=csv&sql="+
+		a := h.Do("GET", "/v1/sql?format=csv&sql="+
 			url.QueryEscape("SELECT table_name FROM information_schema.tables WHERE table_schema = 'service_private'"),
 			"", as("admin")...)
-		for name := range strings.FieldsSeq(a.body) {
-			if !slices.Contains(own, name) || a.status != 200 {
+		for name := range strings.FieldsSeq(a.Body) {
+			if !slices.Contains(own, name) || a.Status != 200 {
 				t.Errorf("%s: made %s", what, name)
 			}
 		}
@@ -38,7 +40,7 @@ func TestPrivateDatabaseAtEveryDoor(t *testing.T) {
 	lists := []string{"otlp.json", "remote.json", "lineproto.json", "shippers.json", "jsonput.json", "logpush.json"}
 	sent := 0
 	for _, list := range lists {
-		files := capturedIn(t, list)
+		files := servertest.CapturedIn(t, list)
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			f := files[name]
 			if f.Request.Path == "/v1/metricsapi/read" {
@@ -47,10 +49,10 @@ func TestPrivateDatabaseAtEveryDoor(t *testing.T) {
 			for _, user := range []string{"admin", "writer"} {
 				path := strings.ReplaceAll(strings.ReplaceAll(f.Request.Path, "db=public", "db=service_private"),
 					"bucket=public", "bucket=service_private")
-				a := h.do("POST", path, string(payload(t, name)),
-					append(append(f.headers(), as(user)...), "x-service-db-name", "service_private")...)
-				if a.status < 400 && !strings.Contains(a.body, `"errors":true`) {
-					t.Errorf("%s to %s by %s: %d %.200q", name, path, user, a.status, a.body)
+				a := h.Do("POST", path, string(servertest.Payload(t, name)),
+					append(append(f.Headers(), as(user)...), "x-service-db-name", "service_private")...)
+				if a.Status < 400 && !strings.Contains(a.Body, `"errors":true`) {
+					t.Errorf("%s to %s by %s: %d %.200q", name, path, user, a.Status, a.Body)
 				}
 				sent++
 				untouched(name)
@@ -73,21 +75,22 @@ func TestPrivateDatabaseAtEveryDoor(t *testing.T) {
 		{"/v1/elasticsearch/views/_doc?db=service_private", `{"a":1}`, "application/json"},
 		{"/v1/lineproto/api/v3/write_lp?db=service_private", "views v=1", "text/plain"},
 		{"/write?db=service_private", "pipelines,name=a pipeline=1", "text/plain"},
-		{"/v1/metricsapi/write", snap(message1([]string{"__name__", "views", "__database__", "service_private"}, 1)),
-			"application/x-protobuf"},
-		{"/v1/metricsapi/write", snap(message1([]string{"__name__", "views", "x_service_database", "service_private"},
-			1)), "application/x-protobuf"},
-		{"/v1/metricsapi/write?physical_table=views&db=service_private", snap(message1(up, 1)),
+		{"/v1/metricsapi/write", servertest.Snappy(servertest.Message1([]string{"__name__", "views", "__database__",
+			"service_private"}, 1)), "application/x-protobuf"},
+		{"/v1/metricsapi/write", servertest.Snappy(servertest.Message1([]string{"__name__", "views",
+			"x_service_database", "service_private"}, 1)), "application/x-protobuf"},
+		{"/v1/metricsapi/write?physical_table=views&db=service_private", servertest.Snappy(servertest.Message1(servertest.Up, 1)),
 			"application/x-protobuf"},
 	} {
-		a := h.do("POST", c.path, c.body, typed(c.kind)...)
-		if a.status < 400 && !strings.Contains(a.body, `"errors":true`) {
-			t.Errorf("%s: %d %q", c.path, a.status, a.body)
+		a := h.Do("POST", c.path, c.body, typed(c.kind)...)
+		if a.Status < 400 && !strings.Contains(a.Body, `"errors":true`) {
+			t.Errorf("%s: %d %q", c.path, a.Status, a.Body)
 		}
 		untouched(c.path)
 	}
-	if _, err := call(dial(t, h.calls()), rpcLogs, otlpLogRequest(t, 3, false),
-		append(as("writer"), "x-service-db-name", "service_private")); err == nil {
+	if _, err := servertest.Call(servertest.Dial(t, h.Calls()), servertest.RPCLogs,
+		servertest.OTLPLogRequest(t, 3, false), append(as("writer"), "x-service-db-name",
+			"service_private")); err == nil {
 		t.Error("a call wrote")
 	}
 	untouched("gRPC")
@@ -112,19 +115,19 @@ func TestPrivateDatabaseAtEveryDoor(t *testing.T) {
 		"ALTER DATABASE service_private SET 'append_mode' = 'true'", "DROP DATABASE service_private",
 		"CREATE TABLE service_private.p (ts TIMESTAMP TIME INDEX, v DOUBLE) ENGINE = metric WITH ('physical_metric_table' = 'true')",
 	} {
-		ask := func(user, sql string) answer {
-			return h.do("POST", "/v1/sql", "sql="+url.QueryEscape(sql),
+		ask := func(user, sql string) servertest.Answer {
+			return h.Do("POST", "/v1/sql", "sql="+url.QueryEscape(sql),
 				append(as(user), "Content-Type", "application/x-www-form-urlencoded")...)
 		}
-		h.want(ask("admin",
+		h.Want(ask("admin",
 			"CREATE TABLE IF NOT EXISTS t (ts TIMESTAMP TIME INDEX); INSERT INTO t VALUES (1); COPY t TO 'f.csv' WITH (FORMAT = 'csv')"), 200, "")
-		h.want(h.do("POST", "/v1/dashboards/kept", "text", as("admin")...), 200, "")
+		h.Want(h.Do("POST", "/v1/dashboards/kept", "text", as("admin")...), 200, "")
 		for _, user := range []string{"admin", "writer"} {
-			if a := ask(user, sql); a.status != 400 && (user == "admin" || a.status != 403) {
-				t.Errorf("%s by %s: %d %s", sql, user, a.status, a.body)
+			if a := ask(user, sql); a.Status != 400 && (user == "admin" || a.Status != 403) {
+				t.Errorf("%s by %s: %d %s", sql, user, a.Status, a.Body)
 			}
 		}
-		h.want(h.do("GET", "/v1/dashboards/kept", "", as("admin")...), 200, `"definition":"text"`)
+		h.Want(h.Do("GET", "/v1/dashboards/kept", "", as("admin")...), 200, `"definition":"text"`)
 		untouched(sql)
 	}
 }
@@ -156,16 +159,16 @@ func TestBrokenPrivateTables(t *testing.T) {
 		if start == 0 {
 			breakOwn(t, e)
 		}
-		h := on(t, e, nil)
-		h.want(h.do("POST", "/v1/dashboards/d", "x"), 200, "")
-		h.want(h.do("GET", "/v1/dashboards", ""), 200, `"definition":"x"`)
-		h.upload("p", "transform:\n  - field: ts\n    type: epoch, ms\n    index: timestamp\n")
-		h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name=p", `{"ts":1700000000000}`, "Content-Type",
+		h := servertest.On(t, e, nil)
+		h.Want(h.Do("POST", "/v1/dashboards/d", "x"), 200, "")
+		h.Want(h.Do("GET", "/v1/dashboards", ""), 200, `"definition":"x"`)
+		h.Upload("p", "transform:\n  - field: ts\n    type: epoch, ms\n    index: timestamp\n")
+		h.Want(h.Do("POST", "/v1/ingest?table=t&pipeline_name=p", `{"ts":1700000000000}`, "Content-Type",
 			"application/json"), 200, "")
-		h.want(h.do("POST", "/v1/pipelines/dryrun?pipeline_name=p", `[{"ts":1700000000000}]`, "Content-Type",
+		h.Want(h.Do("POST", "/v1/pipelines/dryrun?pipeline_name=p", `[{"ts":1700000000000}]`, "Content-Type",
 			"application/json"), 200, "")
-		h.execute(fmt.Sprintf("CREATE VIEW v%d AS SELECT 1 AS one", start))
-		h.want(h.sql("SELECT one FROM v0"), 200, "[[1]]")
+		h.Execute(fmt.Sprintf("CREATE VIEW v%d AS SELECT 1 AS one", start))
+		h.Want(h.SQL("SELECT one FROM v0"), 200, "[[1]]")
 		described := protowire.AppendMessage(nil, 3, func(m []byte) []byte {
 			return protowire.AppendBytes(protowire.AppendBytes(protowire.AppendVarint(m, 1, 1), 2, "up"), 4,
 				"what is up")
@@ -181,13 +184,14 @@ func TestBrokenPrivateTables(t *testing.T) {
 				return protowire.AppendVarint(protowire.AppendDouble(x, 2, 1), 3, 1000)
 			})
 		})
-		h.want(h.do("POST", writePath, snap(message1(up, 1), example, described)), 204, "")
-		h.want(h.do("GET", "/v1/metricsapi/api/v1/metadata", ""), 200, `"what is up"`)
-		h.want(h.do("GET", "/v1/metricsapi/api/v1/query_exemplars?query=up&start=0&end=9999999999", ""), 200,
+		h.Want(h.Do("POST", servertest.WritePath, servertest.Snappy(servertest.Message1(servertest.Up, 1), example,
+			described)), 204, "")
+		h.Want(h.Do("GET", "/v1/metricsapi/api/v1/metadata", ""), 200, `"what is up"`)
+		h.Want(h.Do("GET", "/v1/metricsapi/api/v1/query_exemplars?query=up&start=0&end=9999999999", ""), 200,
 			`"trace_id"`)
-		a := h.do("GET", "/status", "")
+		a := h.Do("GET", "/status", "")
 		for _, name := range []string{"pipelines", "views", "dashboard", "metric_metadata", "metric_exemplars"} {
-			h.want(a, 200, `{"table":"service_private.`+name+`.aside-1","reason":"the table has `)
+			h.Want(a, 200, `{"table":"service_private.`+name+`.aside-1","reason":"the table has `)
 		}
 		if err := e.Close(context.Background(), false); err != nil {
 			t.Fatal(err)
@@ -203,10 +207,10 @@ func TestBadRowsOfPrivateTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close(context.Background(), false)
-	h := on(t, e, nil)
-	h.execute("CREATE VIEW good AS SELECT 1 AS one")
-	h.upload("p", makes("a"))
-	h.want(h.do("POST", "/v1/dashboards/d", "x"), 200, "")
+	h := servertest.On(t, e, nil)
+	h.Execute("CREATE VIEW good AS SELECT 1 AS one")
+	h.Upload("p", servertest.Makes("a"))
+	h.Want(h.Do("POST", "/v1/dashboards/d", "x"), 200, "")
 	x := sqlexec.New(e, sqlexec.Options{})
 	for _, sql := range []string{
 		"INSERT INTO service_private.views (view_schema, view_name, definition, columns, ts) VALUES ('public', 'bad', 'SELEC', '[]', 0), ('public', 'worse', 'SELECT 1', 'x', 0), (NULL, NULL, NULL, NULL, 0)",
@@ -221,14 +225,14 @@ func TestBadRowsOfPrivateTables(t *testing.T) {
 			t.Fatalf("%s: %v", sql, err)
 		}
 	}
-	h = on(t, e, nil)
-	h.want(h.sql("SELECT one FROM good"), 200, "[[1]]")
-	h.want(h.sql("SELECT one FROM bad"), 400, "4001")
-	h.want(h.sql("SHOW VIEWS"), 200, `[["good"]]`)
-	h.want(h.do("GET", "/v1/dashboards", ""), 200, `{"dashboards":[{"name":"d","definition":"x"}],`)
-	h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name=bad", "{}", "Content-Type", "application/json"), 400, "")
-	h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name=pp", "{}", "Content-Type", "application/json"), 400,
+	h = servertest.On(t, e, nil)
+	h.Want(h.SQL("SELECT one FROM good"), 200, "[[1]]")
+	h.Want(h.SQL("SELECT one FROM bad"), 400, "4001")
+	h.Want(h.SQL("SHOW VIEWS"), 200, `[["good"]]`)
+	h.Want(h.Do("GET", "/v1/dashboards", ""), 200, `{"dashboards":[{"name":"d","definition":"x"}],`)
+	h.Want(h.Do("POST", "/v1/ingest?table=t&pipeline_name=bad", "{}", "Content-Type", "application/json"), 400, "")
+	h.Want(h.Do("POST", "/v1/ingest?table=t&pipeline_name=pp", "{}", "Content-Type", "application/json"), 400,
 		"Pipeline not found")
-	h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name=p", `{"a":"x","ts":1}`, "Content-Type", "application/json"),
+	h.Want(h.Do("POST", "/v1/ingest?table=t&pipeline_name=p", `{"a":"x","ts":1}`, "Content-Type", "application/json"),
 		200, "")
 }

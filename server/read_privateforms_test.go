@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -9,8 +9,10 @@ import (
 
 	"varve/engine"
 	"varve/engine/schema"
+	"varve/server"
 	"varve/server/protowire"
 	"varve/server/read/slowquery"
+	"varve/server/servertest"
 	"varve/server/write/rows/rejects"
 	"varve/sqlexec"
 	"varve/sqlexec/parse"
@@ -23,10 +25,10 @@ var ownTables = []string{
 }
 
 // keeping is a server on a store that keeps what a server can keep, and its log of rejects.
-func keeping(t *testing.T, e *engine.Engine) (*house, *rejects.Log) {
+func keeping(t *testing.T, e *engine.Engine) (*servertest.House, *rejects.Log) {
 	t.Helper()
 	left := rejects.New(e, nil)
-	return on(t, e, func(o *Options) {
+	return servertest.On(t, e, func(o *server.Options) {
 		o.Rows.Rejects = left
 		o.Slow = slowquery.New(slowquery.Options{Store: e, TTL: "30d", Ratio: 1})
 		o.Query.Executor = sqlexec.New(e, sqlexec.Options{Ended: o.Slow.Ended})
@@ -34,11 +36,11 @@ func keeping(t *testing.T, e *engine.Engine) (*house, *rejects.Log) {
 }
 
 // keep has a server keep something in each of its own tables, under a name.
-func keep(h *house, left *rejects.Log, name string) {
+func keep(h *servertest.House, left *rejects.Log, name string) {
 	h.Helper()
-	h.want(h.do("POST", "/v1/dashboards/"+name, "drawn"), 200, "")
-	h.upload(name, "transform:\n  - field: ts\n    type: epoch, ms\n    index: timestamp\n")
-	h.execute("CREATE VIEW " + name + " AS SELECT 1 AS one")
+	h.Want(h.Do("POST", "/v1/dashboards/"+name, "drawn"), 200, "")
+	h.Upload(name, "transform:\n  - field: ts\n    type: epoch, ms\n    index: timestamp\n")
+	h.Execute("CREATE VIEW " + name + " AS SELECT 1 AS one")
 	described := protowire.AppendMessage(nil, 3, func(m []byte) []byte {
 		m = protowire.AppendBytes(protowire.AppendVarint(m, 1, 1), 2, name+"_total")
 		return protowire.AppendBytes(m, 4, "what it is")
@@ -48,8 +50,9 @@ func keep(h *house, left *rejects.Log, name string) {
 			return protowire.AppendVarint(protowire.AppendDouble(s, 1, 1), 2, 1000)
 		})
 	}
-	series := series1([]string{"__name__", name + "_total"}, sample, exemplar1(0.5, 1500, "trace_id", name))
-	h.want(h.do("POST", writePath, snap(series, described)), 204, "")
+	series := servertest.Series1([]string{"__name__", name + "_total"}, sample,
+		servertest.Exemplar1(0.5, 1500, "trace_id", name))
+	h.Want(h.Do("POST", servertest.WritePath, servertest.Snappy(series, described)), 204, "")
 	if err := left.Add(h.Context(),
 		[]rejects.Entry{{Protocol: "forward", Table: name, Why: errors.New("no time"),
 			Text: []byte("an entry")}}); err != nil {
@@ -58,25 +61,25 @@ func keep(h *house, left *rejects.Log, name string) {
 }
 
 // kept checks that a server has what keep had kept under a name.
-func kept(h *house, name string) {
+func kept(h *servertest.House, name string) {
 	h.Helper()
-	h.want(h.do("GET", "/v1/dashboards/"+name, ""), 200, `"definition":"drawn"`)
-	h.want(h.do("POST", "/v1/ingest?table=t&pipeline_name="+name, `{"ts":1700000000000}`, "Content-Type",
+	h.Want(h.Do("GET", "/v1/dashboards/"+name, ""), 200, `"definition":"drawn"`)
+	h.Want(h.Do("POST", "/v1/ingest?table=t&pipeline_name="+name, `{"ts":1700000000000}`, "Content-Type",
 		"application/json"), 200, "")
-	h.want(h.sql("SELECT one FROM "+name), 200, "[[1]]")
-	h.want(h.do("GET", "/v1/metricsapi/api/v1/metadata?metric="+name+"_total", ""), 200, `"what it is"`)
-	h.want(h.do("GET", "/v1/metricsapi/api/v1/query_exemplars?query="+name+"_total&start=0&end=9999999999", ""), 200,
+	h.Want(h.SQL("SELECT one FROM "+name), 200, "[[1]]")
+	h.Want(h.Do("GET", "/v1/metricsapi/api/v1/metadata?metric="+name+"_total", ""), 200, `"what it is"`)
+	h.Want(h.Do("GET", "/v1/metricsapi/api/v1/query_exemplars?query="+name+"_total&start=0&end=9999999999", ""), 200,
 		`"trace_id":"`+name)
-	h.holds(`SELECT "protocol", reason, entry FROM service_private.rejected WHERE "table" = '`+name+"'",
+	h.Holds(`SELECT "protocol", reason, entry FROM service_private.rejected WHERE "table" = '`+name+"'",
 		"[[forward no time an entry]]")
 }
 
 // definitions are the statements that make the server's own tables as they are.
-func definitions(h *house) string {
+func definitions(h *servertest.House) string {
 	h.Helper()
 	var all strings.Builder
 	for _, name := range ownTables {
-		all.WriteString(h.ask("SHOW CREATE TABLE service_private." + name)[0][1].(string) + ";\n\n")
+		all.WriteString(h.Ask("SHOW CREATE TABLE service_private." + name)[0][1].(string) + ";\n\n")
 	}
 	return all.String()
 }
@@ -111,8 +114,8 @@ func TestFormsOfPrivateTables(t *testing.T) {
 				for _, before := range []string{"first", "second", "third"}[:start+1] {
 					kept(h, before)
 				}
-				h.s.o.Slow.Close(t.Context())
-				h.holds("SELECT count(*) > 0 FROM service_private.slow_queries WHERE query LIKE '%"+name+"%'",
+				h.Slow.Close(t.Context())
+				h.Holds("SELECT count(*) > 0 FROM service_private.slow_queries WHERE query LIKE '%"+name+"%'",
 					"[[true]]")
 				if got := definitions(h); c.made != older && got != string(golden) {
 					t.Errorf("the tables are made as\n%s\nwant as %s says", got, file)

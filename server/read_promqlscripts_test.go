@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -22,6 +22,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 
 	"varve/engine"
+	"varve/server"
+	"varve/server/servertest"
 	"varve/sqlexec/promql"
 	"varve/sqlexec/promql/histogram"
 )
@@ -67,13 +69,13 @@ func TestPublishedScripts(t *testing.T) {
 // run runs the commands of a script, the samples of each part in a database of its own.
 func (s *promqlScript) run(t *testing.T, counts scriptCounts) {
 	stage := &scriptStage{db: "public"}
-	stage.house = real(t, func(o *Options) { stage.store = o.Metrics.Store })
+	stage.House = servertest.Real(t, func(o *server.Options) { stage.store = o.Metrics.Store })
 	for i, c := range s.commands {
 		switch {
 		case c.load != nil:
 			stage.write(c.load)
 			if i%2 == 0 { // so that both memory and files are asked
-				stage.want(stage.sql("ADMIN flush_table('"+stage.db+".service_physical_table')"), 200, "")
+				stage.Want(stage.SQL("ADMIN flush_table('"+stage.db+".service_physical_table')"), 200, "")
 			}
 		case c.eval != nil:
 			for mode, fault := range stage.check(c.eval) {
@@ -86,14 +88,14 @@ func (s *promqlScript) run(t *testing.T, counts scriptCounts) {
 			}
 		default:
 			stage.db = fmt.Sprint("part", i)
-			stage.execute("CREATE DATABASE " + stage.db)
+			stage.Execute("CREATE DATABASE " + stage.db)
 		}
 	}
 }
 
 // scriptStage is where a script runs.
 type scriptStage struct {
-	*house
+	*servertest.House
 	store *engine.Engine
 	db    string
 }
@@ -117,7 +119,7 @@ func (s *scriptStage) write(list []scriptSeries) {
 			has := func(x scriptSample) bool { return (x.h != nil) == histograms }
 			if slices.ContainsFunc(x.samples, has) {
 				parts = append(parts, func(m []byte) []byte {
-					m = refs(m, names...)
+					m = servertest.Refs(m, names...)
 					for _, sample := range x.samples {
 						if has(sample) {
 							m = sample.append(m)
@@ -128,29 +130,31 @@ func (s *scriptStage) write(list []scriptSeries) {
 			}
 		}
 	}
-	s.want(s.do("POST", writePath+"?db="+s.db, request2(symbols, parts...), "Content-Type",
+	s.Want(s.Do("POST", servertest.WritePath+"?db="+s.db, servertest.Request2(symbols, parts...), "Content-Type",
 		"application/x-protobuf;proto=io.prometheus.write.v2.Request"), 204, "")
 }
 
 func (x scriptSample) append(m []byte) []byte {
 	if x.h == nil {
-		return sample2(m, x.v, uint64(x.t), uint64(x.start))
+		return servertest.Sample2(m, x.v, uint64(x.t), uint64(x.start))
 	}
 	spansOf := func(field int, list []refhistogram.Span) func([]byte) []byte {
 		var pairs []int64
 		for _, s := range list {
 			pairs = append(pairs, int64(s.Offset), int64(s.Length))
 		}
-		return spans(field, pairs...)
+		return servertest.Spans(field, pairs...)
 	}
 	h := x.h
 	hint := map[refhistogram.CounterResetHint]uint64{refhistogram.CounterReset: 1, refhistogram.NotCounterReset: 2,
 		refhistogram.GaugeType: 3}[h.CounterResetHint]
-	return append(m, histogramMessage(3, real64(2, h.Count), real64(3, h.Sum), num(4, zig(int64(h.Schema))),
-		real64(5, h.ZeroThreshold), real64(7, h.ZeroCount),
-		spansOf(8, h.NegativeSpans), doubles(10, h.NegativeBuckets...), spansOf(11, h.PositiveSpans),
-		doubles(13, h.PositiveBuckets...),
-		num(14, hint), num(15, uint64(x.t)), doubles(16, h.CustomValues...), num(17, uint64(x.start)))...)
+	return append(m, servertest.HistogramMessage(3, servertest.Double(2, h.Count), servertest.Double(3, h.Sum),
+		servertest.Varint(4, servertest.ZigZag(int64(h.Schema))), servertest.Double(5,
+			h.ZeroThreshold), servertest.Double(7, h.ZeroCount),
+		spansOf(8, h.NegativeSpans), servertest.Doubles(10, h.NegativeBuckets...), spansOf(11, h.PositiveSpans),
+		servertest.Doubles(13, h.PositiveBuckets...),
+		servertest.Varint(14, hint), servertest.Varint(15, uint64(x.t)), servertest.Doubles(16,
+			h.CustomValues...), servertest.Varint(17, uint64(x.start)))...)
 }
 
 // scriptQuery is a query with what is left of its answer to be compared.
@@ -249,7 +253,7 @@ func (s *scriptStage) ask(e *scriptEval, q scriptQuery) error {
 		args, path = url.Values{"query": {q.expr}, "db": {s.db}, "start": {seconds(q.start)}, "end": {seconds(q.end)},
 			"step": {seconds(q.step)}}, "query_range"
 	}
-	resp, err := http.PostForm(s.url+apiPath+path, args)
+	resp, err := http.PostForm(s.URL+apiPath+path, args)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"encoding/binary"
@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/prometheus/tsdb/chunkenc"
 
 	"varve/server/protowire"
+	"varve/server/servertest"
 )
 
 // readSample is a sample as it was sent and as it is to come back: its time, its message, and what is in it as text.
@@ -59,10 +60,10 @@ const (
 
 // randomHistogram is a histogram sample of a kind.
 func randomHistogram(r *rand.Rand, at int64, kind int) readSample {
-	fields := []func([]byte) []byte{num(15, uint64(at)), num(14, uint64(r.IntN(4)))}
+	fields := []func([]byte) []byte{servertest.Varint(15, uint64(at)), servertest.Varint(14, uint64(r.IntN(4)))}
 	if kind == staleHistogram {
-		stale := real64(3, math.Float64frombits(0x7ff0000000000002))
-		return readSample{at, histogramMessage(4, append(fields, stale)...), fmt.Sprintf("%d:stale", at)}
+		stale := servertest.Double(3, math.Float64frombits(0x7ff0000000000002))
+		return readSample{at, servertest.HistogramMessage(4, append(fields, stale)...), fmt.Sprintf("%d:stale", at)}
 	}
 	schema, threshold, zero, sum := int64(r.IntN(13)-4), []float64{0, 0.001, 0.5, 1e-128, 3}[r.IntN(5)],
 		float64(r.IntN(5)), r.NormFloat64()
@@ -73,7 +74,7 @@ func randomHistogram(r *rand.Rand, at int64, kind int) readSample {
 		for i := range 20 {
 			bounds = append(bounds, float64(i)*width)
 		}
-		fields = append(fields, doubles(16, bounds...))
+		fields = append(fields, servertest.Doubles(16, bounds...))
 	}
 	count, text := zero, ""
 	side := func(first int) { // the number of the field with its spans
@@ -85,7 +86,7 @@ func randomHistogram(r *rand.Rand, at int64, kind int) readSample {
 			if i == 0 && kind != customBuckets {
 				offset -= 2
 			}
-			fields = append(fields, spans(first, offset, length))
+			fields = append(fields, servertest.Spans(first, offset, length))
 			index += offset
 			for range length {
 				n := int64(r.IntN(50))
@@ -97,9 +98,9 @@ func randomHistogram(r *rand.Rand, at int64, kind int) readSample {
 			}
 		}
 		if kind == floatBuckets {
-			fields = append(fields, doubles(first+2, given...))
+			fields = append(fields, servertest.Doubles(first+2, given...))
 		} else {
-			fields = append(fields, deltas(first+1, list...))
+			fields = append(fields, servertest.Deltas(first+1, list...))
 		}
 	}
 	side(11)
@@ -108,12 +109,13 @@ func randomHistogram(r *rand.Rand, at int64, kind int) readSample {
 	}
 	if kind == floatBuckets {
 		count += 0.5
-		fields = append(fields, real64(2, count), real64(7, zero))
+		fields = append(fields, servertest.Double(2, count), servertest.Double(7, zero))
 	} else {
-		fields = append(fields, num(1, uint64(count)), num(6, uint64(zero)))
+		fields = append(fields, servertest.Varint(1, uint64(count)), servertest.Varint(6, uint64(zero)))
 	}
-	fields = append(fields, real64(3, sum), num(4, zig(schema)), real64(5, threshold))
-	return readSample{at, histogramMessage(4, fields...),
+	fields = append(fields, servertest.Double(3, sum), servertest.Varint(4, servertest.ZigZag(schema)),
+		servertest.Double(5, threshold))
+	return readSample{at, servertest.HistogramMessage(4, fields...),
 		fmt.Sprintf("%d:%s", at, histogramText(kind == floatBuckets, schema, threshold, zero, count, sum, bounds,
 			text))}
 }
@@ -147,7 +149,7 @@ func randomSeries(r *rand.Rand) (list []readSeries) {
 }
 
 // writeSeries writes series in two requests, the later samples first.
-func (h *house) writeSeries(list []readSeries) {
+func writeSeries(h *servertest.House, list []readSeries) {
 	h.Helper()
 	for half := range 2 {
 		var body [][]byte
@@ -160,14 +162,14 @@ func (h *house) writeSeries(list []readSeries) {
 			body = append(body, protowire.AppendMessage(nil, 1, func(m []byte) []byte {
 				var ls []string
 				s.labels.Range(func(l labels.Label) { ls = append(ls, l.Name, l.Value) })
-				m = append(m, message1(ls)[fieldHead(message1(ls)):]...)
+				m = append(m, servertest.Message1(ls)[fieldHead(servertest.Message1(ls)):]...)
 				for _, x := range part {
 					m = append(m, x.message...)
 				}
 				return m
 			}))
 		}
-		h.want(h.do("POST", writePath, snap(body...)), 204, "")
+		h.Want(h.Do("POST", servertest.WritePath, servertest.Snappy(body...)), 204, "")
 	}
 }
 
@@ -178,11 +180,11 @@ func fieldHead(field []byte) int {
 }
 
 // sampledText are the series of a sampled answer by query: labels and samples.
-func (h *house) sampledText(a answer) (out [][]string) {
+func sampledText(h *servertest.House, a servertest.Answer) (out [][]string) {
 	h.Helper()
-	plain, err := s2.Decode(nil, []byte(a.body))
-	if a.status != 200 || err != nil {
-		h.Fatalf("%d %s %v", a.status, a.body, err)
+	plain, err := s2.Decode(nil, []byte(a.Body))
+	if a.Status != 200 || err != nil {
+		h.Fatalf("%d %s %v", a.Status, a.Body, err)
 	}
 	for f := protowire.Of(plain); f.Next(); {
 		lines := []string{}
@@ -299,20 +301,20 @@ func sentHistogram(f *protowire.Fields, at *uint64) string {
 }
 
 // chunkedText are the series of a streamed answer by query, decoded by the reference.
-func (h *house) chunkedText(a answer, queries int) [][]string {
+func chunkedText(h *servertest.House, a servertest.Answer, queries int) [][]string {
 	h.Helper()
 	out := make([][]string, queries)
-	if a.status != 200 {
-		h.Fatalf("%d %s", a.status, a.body)
+	if a.Status != 200 {
+		h.Fatalf("%d %s", a.Status, a.Body)
 	}
-	for rest := []byte(a.body); len(rest) > 0; {
+	for rest := []byte(a.Body); len(rest) > 0; {
 		size, n := binary.Uvarint(rest)
 		frame := protowire.Of(rest[n+4 : n+4+int(size)])
 		rest = rest[n+4+int(size):]
 		query, lines := 0, []string(nil)
 		for frame.Next() {
 			if frame.Number == 1 {
-				lines = append(lines, h.chunkedLine(frame.Bytes))
+				lines = append(lines, chunkedLine(h, frame.Bytes))
 			} else {
 				query = int(frame.Value)
 			}
@@ -329,7 +331,7 @@ func (h *house) chunkedText(a answer, queries int) [][]string {
 	return out
 }
 
-func (h *house) chunkedLine(series []byte) string {
+func chunkedLine(h *servertest.House, series []byte) string {
 	h.Helper()
 	var names, samples []string
 	for f := protowire.Of(series); f.Next(); {
@@ -414,7 +416,7 @@ func randomReadQuery(r *rand.Rand, list []readSeries) (message []byte, want []st
 		matchers = append(matchers, labels.MustNewMatcher(labels.MatchType(kind), name, value))
 		given = append(given, kind, name, value)
 	}
-	message = readQuery(from, to, given...)
+	message = servertest.ReadQuery(from, to, given...)
 	if r.IntN(3) == 0 { // hints change nothing
 		hints := protowire.AppendBytes(protowire.AppendVarint(nil, 1, 1000), 2, "rate")
 		inner := message[fieldHead(message):]
@@ -445,11 +447,11 @@ func randomReadQuery(r *rand.Rand, list []readSeries) (message []byte, want []st
 func TestRandomRemoteReads(t *testing.T) {
 	r := rand.New(rand.NewPCG(11, 12))
 	list := randomSeries(r)
-	h := real(t, nil)
-	h.writeSeries(list)
+	h := servertest.Real(t, nil)
+	writeSeries(h, list)
 	for _, state := range []string{"in memory", "flushed"} {
 		if state == "flushed" {
-			h.want(h.sql("ADMIN flush_table('service_physical_table')"), 200, "")
+			h.Want(h.SQL("ADMIN flush_table('service_physical_table')"), 200, "")
 		}
 		for range 100 {
 			var queries [][]byte
@@ -458,9 +460,9 @@ func TestRandomRemoteReads(t *testing.T) {
 				q, lines := randomReadQuery(r, list)
 				queries, want = append(queries, q), append(want, lines)
 			}
-			sampled := h.sampledText(h.do("POST", readPath, snap(queries...)))
-			chunked := h.chunkedText(h.do("POST", readPath,
-				snap(append(queries, protowire.AppendVarint(nil, 2, 1))...)), len(queries))
+			sampled := sampledText(h, h.Do("POST", readPath, servertest.Snappy(queries...)))
+			chunked := chunkedText(h, h.Do("POST", readPath,
+				servertest.Snappy(append(queries, protowire.AppendVarint(nil, 2, 1))...)), len(queries))
 			for i := range want {
 				if !slices.Equal(sampled[i], want[i]) {
 					t.Fatalf("%s, %q\n got %q\nwant %q", state, queries[i], sampled[i], want[i])

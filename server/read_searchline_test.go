@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"encoding/json"
@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"varve/server/servertest"
 	"varve/sqlexec/search"
 )
 
@@ -29,19 +30,19 @@ func TestSearchLines(t *testing.T) {
 	if err := json.Unmarshal(text, &script); err != nil {
 		t.Fatal(err)
 	}
-	h := real(t, nil)
-	h.want(
-		h.sql(
+	h := servertest.Real(t, nil)
+	h.Want(
+		h.SQL(
 			`CREATE TABLE lines (ts TIMESTAMP(9) TIME INDEX, message STRING, level STRING, host STRING, path STRING, status BIGINT, bytes BIGINT UNSIGNED, `+
 				`ratio DOUBLE, ok BOOLEAN, "day" DATE, "user" STRING, "ctx.user.id" BIGINT, labels JSON, "labels.static" STRING, raw BINARY, `+
 				`"A""b" STRING, "a b" STRING, "größe" BIGINT, "select" STRING)`), 200, "")
-	h.want(h.sql(`INSERT INTO lines (ts) VALUES (1)`), 200, "")
-	h.want(
-		h.sql(
+	h.Want(h.SQL(`INSERT INTO lines (ts) VALUES (1)`), 200, "")
+	h.Want(
+		h.SQL(
 			`INSERT INTO lines VALUES ('2026-11-21T03:46:00Z', 'connection reset: timeout 🙂 ok', 'error', 'web-1', '/api/v1', 500, 15, 0.25, true, '2026-11-21', 'o''brien', 7, `+
 				`'{"app":"web","n":5,"on":true}', 'x', 'b', 'x', 'x', 6, 'x')`), 200, "")
-	h.want(
-		h.sql(
+	h.Want(
+		h.SQL(
 			`INSERT INTO lines VALUES ('2026-11-21T03:47:00Z', 'a b 50%_\ time*', 'debug', 'web-3', 'health', 200, 5, 1, false, '2026-11-20', 'p', 8, `+
 				`'{"app":"db","n":"5"}', 'y', 'c', 'y', 'y', 4, 'y')`), 200, "")
 	const rows = 3
@@ -53,9 +54,9 @@ func TestSearchLines(t *testing.T) {
 		if where == "" {
 			where = "true"
 		}
-		a := h.do("GET", "/v1/sql?format=csv&sql="+url.QueryEscape("SELECT count(*) FROM lines WHERE ("+where+")"), "")
-		if _, err := fmt.Sscan(a.body, &n); err != nil || a.status != 200 {
-			t.Errorf("%s: %s: %d %s", line, where, a.status, a.body)
+		a := h.Do("GET", "/v1/sql?format=csv&sql="+url.QueryEscape("SELECT count(*) FROM lines WHERE ("+where+")"), "")
+		if _, err := fmt.Sscan(a.Body, &n); err != nil || a.Status != 200 {
+			t.Errorf("%s: %s: %d %s", line, where, a.Status, a.Body)
 		}
 		return n
 	}

@@ -1,52 +1,28 @@
-package server
+package server_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"strings"
 	"testing"
 
-	"varve/server/read/slowquery"
-	"varve/sqlexec"
+	"varve/server"
+	"varve/server/servertest"
 )
-
-// recording starts a real server whose statements are recorded, each of them.
-func recording(t *testing.T, more func(*Options)) *house {
-	return real(t, func(o *Options) {
-		o.Slow = slowquery.New(slowquery.Options{Store: o.Saved, TTL: "30d", Ratio: 1})
-		o.Query.Executor = sqlexec.New(o.Saved, sqlexec.Options{Ended: o.Slow.Ended})
-		o.Metrics.Ended = o.Slow.Ended
-		if more != nil {
-			more(o)
-		}
-	})
-}
-
-// ask runs SQL and returns its rows.
-func (h *house) ask(sql string) [][]any {
-	h.Helper()
-	a := h.do("GET", "/v1/sql?sql="+url.QueryEscape(sql), "")
-	var got struct {
-		Output []struct{ Records struct{ Rows [][]any } }
-	}
-	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 || len(got.Output) != 1 {
-		h.Fatalf("%s: got %d %s", sql, a.status, a.body)
-	}
-	return got.Output[0].Records.Rows
-}
 
 // TestSlowStatements: statements of all doors are rows of the table, with what is known of them, those that failed as
 // well.
 func TestSlowStatements(t *testing.T) {
-	h := recording(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:ann=a") })
-	as := []string{"Authorization", basic("ann", "a")}
+	h := servertest.Recording(t, func(o *server.Options) {
+		o.Users = servertest.Users(t, "static_user_provider:cmd:ann=a")
+	})
+	as := []string{"Authorization", servertest.Basic("ann", "a")}
 	get := func(path string, query ...string) {
 		v := url.Values{}
 		for i := 0; i < len(query); i += 2 {
 			v.Set(query[i], query[i+1])
 		}
-		h.do("GET", path+"?"+v.Encode(), "", as...)
+		h.Do("GET", path+"?"+v.Encode(), "", as...)
 	}
 	get("/v1/sql", "sql", "CREATE TABLE t (ts TIMESTAMP TIME INDEX, v DOUBLE)")
 	get("/v1/sql", "sql", "INSERT INTO t VALUES (0, 1), (1000, 2); SELECT v FROM t")
@@ -58,8 +34,8 @@ func TestSlowStatements(t *testing.T) {
 	get("/v1/metricsapi/api/v1/query_range", "query", "t", "start", "0", "end", "20", "step", "10")
 	get("/v1/metricsapi/api/v1/query_range", "query", "sum(", "start", "0", "end", "20", "step", "10")
 	get("/v1/jaeger/api/services", "db", "public")
-	h.s.o.Slow.Close(t.Context())
-	a := h.do("GET", "/v1/sql?format=csv&sql="+url.QueryEscape(
+	h.Slow.Close(t.Context())
+	a := h.Do("GET", "/v1/sql?format=csv&sql="+url.QueryEscape(
 		"SELECT query, is_promql, cast(promql_start AS BIGINT), cast(promql_end AS BIGINT), promql_step, db, user_name, row_count, error FROM service_private.slow_queries ORDER BY query, promql_end"), "", as...)
 	want := strings.Join([]string{
 		`1+1,true,7000,7000,0,public,ann,,`,
@@ -74,31 +50,31 @@ func TestSlowStatements(t *testing.T) {
 		`t,true,0,10000,5000,public,ann,3,`,
 		`t,true,0,20000,10000,public,ann,,`,
 	}, "\r\n") + "\r\n"
-	if a.body != want {
-		t.Errorf("got\n%s\nwant\n%s", a.body, want)
+	if a.Body != want {
+		t.Errorf("got\n%s\nwant\n%s", a.Body, want)
 	}
-	if a := h.do("GET", "/v1/sql?format=csv&sql=SHOW+CREATE+TABLE+service_private.slow_queries", "",
-		as...); !strings.Contains(a.body, "append_mode = 'true'") || !strings.Contains(a.body, "ttl = '30days'") {
-		t.Errorf("the table is\n%s", a.body)
+	if a := h.Do("GET", "/v1/sql?format=csv&sql=SHOW+CREATE+TABLE+service_private.slow_queries", "",
+		as...); !strings.Contains(a.Body, "append_mode = 'true'") || !strings.Contains(a.Body, "ttl = '30days'") {
+		t.Errorf("the table is\n%s", a.Body)
 	}
 }
 
 // TestSlowStatementIsKilled: a statement that KILL ends is recorded.
 func TestSlowStatementIsKilled(t *testing.T) {
-	h := recording(t, nil)
+	h := servertest.Recording(t, nil)
 	const endless = "SELECT count(*) FROM numbers a, numbers b, numbers c, numbers d, numbers e, numbers f"
-	ended := make(chan answer, 1)
-	go func() { ended <- h.do("GET", "/v1/sql?sql="+url.QueryEscape(endless), "") }()
+	ended := make(chan servertest.Answer, 1)
+	go func() { ended <- h.Do("GET", "/v1/sql?sql="+url.QueryEscape(endless), "") }()
 	var id []any
 	for id == nil {
-		for _, row := range h.ask("SELECT id FROM information_schema.process_list WHERE query = '" + endless + "'") {
+		for _, row := range h.Ask("SELECT id FROM information_schema.process_list WHERE query = '" + endless + "'") {
 			id = row
 		}
 	}
-	h.do("GET", fmt.Sprintf("/v1/sql?sql=KILL+'%v'", id[0]), "")
-	h.want(<-ended, 504, "Query was killed")
-	h.s.o.Slow.Close(t.Context())
-	if got := fmt.Sprint(h.ask("SELECT error, row_count FROM service_private.slow_queries WHERE query = '" + endless +
+	h.Do("GET", fmt.Sprintf("/v1/sql?sql=KILL+'%v'", id[0]), "")
+	h.Want(<-ended, 504, "Query was killed")
+	h.Slow.Close(t.Context())
+	if got := fmt.Sprint(h.Ask("SELECT error, row_count FROM service_private.slow_queries WHERE query = '" + endless +
 		"'")); got != "[[Query was killed <nil>]]" {
 		t.Errorf("recorded is %s", got)
 	}

@@ -1,18 +1,20 @@
-package server
+package server_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
 
+	"varve/server"
 	"varve/server/protowire"
+	"varve/server/servertest"
 	"varve/server/write/rows/samples"
 )
 
 // plainMetrics is a server whose metrics have tables of their own.
-func plainMetrics(t *testing.T) *house {
+func plainMetrics(t *testing.T) *servertest.House {
 	t.Helper()
-	return real(t, func(o *Options) {
+	return servertest.Real(t, func(o *server.Options) {
 		store := o.Metrics.Store
 		o.Metrics.Samples = samples.New(samples.Options{Store: store, Prefix: "service", OwnStorage: true,
 			CacheBytes: 1 << 20})
@@ -25,33 +27,35 @@ const version2 = "application/x-protobuf;proto=io.prometheus.write.v2.Request"
 
 // histogramOfOne is the fields of a histogram of one observation at a time.
 func histogramOfOne(at uint64) []func([]byte) []byte {
-	return []func([]byte) []byte{num(1, 1), real64(3, 1), num(4, 0), spans(11, 0, 1), deltas(12, 1), num(15, at)}
+	return []func([]byte) []byte{servertest.Varint(1, 1), servertest.Double(3, 1), servertest.Varint(4, 0),
+		servertest.Spans(11, 0, 1), servertest.Deltas(12, 1), servertest.Varint(15, at)}
 }
 
 // metricDoors are the ways of the series m{b="1"} into a server, as a float of 1 or, where the door has them, a
 // histogram.
-var metricDoors = map[string]func(h *house, histogram bool, at uint64) answer{
-	"remote write 1.0": func(h *house, histogram bool, at uint64) answer {
+var metricDoors = map[string]func(h *servertest.House, histogram bool, at uint64) servertest.Answer{
+	"remote write 1.0": func(h *servertest.House, histogram bool, at uint64) servertest.Answer {
 		body := protowire.AppendMessage(nil, 1, func(m []byte) []byte {
-			m = append(m, message1([]string{"__name__", "m", "b", "1"})[2:]...)
+			m = append(m, servertest.Message1([]string{"__name__", "m", "b", "1"})[2:]...)
 			if histogram {
-				return append(m, histogramMessage(4, histogramOfOne(at)...)...)
+				return append(m, servertest.HistogramMessage(4, histogramOfOne(at)...)...)
 			}
-			return sample2(m, 1, at, 0)
+			return servertest.Sample2(m, 1, at, 0)
 		})
-		return h.do("POST", writePath, snap(body))
+		return h.Do("POST", servertest.WritePath, servertest.Snappy(body))
 	},
-	"remote write 2.0": func(h *house, histogram bool, at uint64) answer {
-		body := request2([]string{"", "__name__", "m", "b", "1"}, func(m []byte) []byte {
-			if m = refs(m, 1, 2, 3, 4); histogram {
-				return append(m, histogramMessage(3, append(histogramOfOne(at), num(17, 5))...)...)
+	"remote write 2.0": func(h *servertest.House, histogram bool, at uint64) servertest.Answer {
+		body := servertest.Request2([]string{"", "__name__", "m", "b", "1"}, func(m []byte) []byte {
+			if m = servertest.Refs(m, 1, 2, 3, 4); histogram {
+				return append(m, servertest.HistogramMessage(3,
+					append(histogramOfOne(at), servertest.Varint(17, 5))...)...)
 			}
-			return sample2(m, 1, at, 5)
+			return servertest.Sample2(m, 1, at, 5)
 		})
-		return h.do("POST", writePath, body, "Content-Type", version2)
+		return h.Do("POST", servertest.WritePath, body, "Content-Type", version2)
 	},
-	"otlp": func(h *house, _ bool, at uint64) answer {
-		return h.otlp("metrics",
+	"otlp": func(h *servertest.House, _ bool, at uint64) servertest.Answer {
+		return h.OTLP("metrics",
 			fmt.Sprintf(
 				`{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"m","gauge":{"dataPoints":[{"timeUnixNano":"%d000000","asDouble":1,"attributes":[{"key":"b","value":{"stringValue":"1"}}]}]}}]}]}]}`, at))
 	},
@@ -111,26 +115,26 @@ func TestSeriesOfAlteredTables(t *testing.T) {
 			t.Run(c.name+"/"+door, func(t *testing.T) {
 				h := plainMetrics(t)
 				for range 2 { // the second time the series is known
-					if a := send(h, c.histogram, 1000); a.status/100 != 2 {
-						t.Fatal(a.status, a.body)
+					if a := send(h, c.histogram, 1000); a.Status/100 != 2 {
+						t.Fatal(a.Status, a.Body)
 					}
 				}
 				for _, statement := range strings.Split(c.alter, "; ") {
-					h.execute(statement)
+					h.Execute(statement)
 				}
 				status := 2
 				if c.refused != "" {
 					status = 4
 				}
 				for range 2 {
-					if a := send(h, c.histogram, 2000); a.status/100 != status || !strings.Contains(a.body, c.refused) {
-						t.Fatal(a.status, a.body)
+					if a := send(h, c.histogram, 2000); a.Status/100 != status || !strings.Contains(a.Body, c.refused) {
+						t.Fatal(a.Status, a.Body)
 					}
 				}
 				if c.name == "set append_mode" {
 					c.want = "[[3]]"
 				}
-				h.holds(c.query, c.want)
+				h.Holds(c.query, c.want)
 			})
 		}
 	}
@@ -140,14 +144,14 @@ func TestSeriesOfAlteredTables(t *testing.T) {
 // type in its place costs the times alone.
 func TestStartTimesOfAlteredTables(t *testing.T) {
 	h := plainMetrics(t)
-	send := func(at uint64) { h.want(metricDoors["remote write 2.0"](h, false, at), 204, "") }
+	send := func(at uint64) { h.Want(metricDoors["remote write 2.0"](h, false, at), 204, "") }
 	send(1000)
-	h.execute("ALTER TABLE m DROP COLUMN service_start_timestamp")
+	h.Execute("ALTER TABLE m DROP COLUMN service_start_timestamp")
 	send(2000)
-	h.holds("SELECT service_start_timestamp FROM m ORDER BY service_timestamp", "[[<nil>] [5]]")
-	h.execute("ALTER TABLE m MODIFY COLUMN service_start_timestamp STRING")
+	h.Holds("SELECT service_start_timestamp FROM m ORDER BY service_timestamp", "[[<nil>] [5]]")
+	h.Execute("ALTER TABLE m MODIFY COLUMN service_start_timestamp STRING")
 	send(3000)
-	h.holds("SELECT count(*), count(service_start_timestamp) FROM m", "[[3 1]]")
+	h.Holds("SELECT count(*), count(service_start_timestamp) FROM m", "[[3 1]]")
 }
 
 // TestLabelsCalledLikeColumns: a label that has the name of a column of samples is refused with its series, whether the
@@ -157,27 +161,30 @@ func TestLabelsCalledLikeColumns(t *testing.T) {
 		for _, column := range []string{"service_native_histogram", "service_start_timestamp", "service_value",
 			"service_timestamp"} {
 			t.Run(fmt.Sprint(column, " plain=", plain), func(t *testing.T) {
-				h := real(t, nil)
+				h := servertest.Real(t, nil)
 				if plain {
 					h = plainMetrics(t)
 				}
-				bad := message1(append([]string{column, "x"}, up...), 1)
-				h.want(h.do("POST", writePath, snap(message1(up, 1))), 204, "")
-				h.want(h.do("POST", writePath, snap(bad, message1([]string{"__name__", "other"}, 1))), 400, column)
+				bad := servertest.Message1(append([]string{column, "x"}, servertest.Up...), 1)
+				h.Want(h.Do("POST", servertest.WritePath, servertest.Snappy(servertest.Message1(servertest.Up, 1))),
+					204, "")
+				h.Want(h.Do("POST", servertest.WritePath,
+					servertest.Snappy(bad, servertest.Message1([]string{"__name__", "other"}, 1))), 400, column)
 				for version, body := range map[string]string{
-					"": snap(protowire.AppendMessage(nil, 1, func(m []byte) []byte {
-						return append(append(m, message1([]string{"__name__", "h"})[2:]...),
-							histogramMessage(4, histogramOfOne(1000)...)...)
+					"": servertest.Snappy(protowire.AppendMessage(nil, 1, func(m []byte) []byte {
+						return append(append(m, servertest.Message1([]string{"__name__", "h"})[2:]...),
+							servertest.HistogramMessage(4, histogramOfOne(1000)...)...)
 					})),
-					version2: request2([]string{"", "__name__", "h"}, func(m []byte) []byte {
-						return append(refs(m, 1, 2),
-							histogramMessage(3, append(histogramOfOne(2000), num(17, 5))...)...)
+					version2: servertest.Request2([]string{"", "__name__", "h"}, func(m []byte) []byte {
+						return append(servertest.Refs(m, 1, 2),
+							servertest.HistogramMessage(3,
+								append(histogramOfOne(2000), servertest.Varint(17, 5))...)...)
 					}),
 				} {
-					h.want(h.do("POST", writePath, body, "Content-Type", version), 204, "")
+					h.Want(h.Do("POST", servertest.WritePath, body, "Content-Type", version), 204, "")
 				}
-				h.holds("SELECT count(service_native_histogram), count(service_start_timestamp) FROM h", "[[2 1]]")
-				h.holds("SELECT count(*) FROM other", "[[1]]")
+				h.Holds("SELECT count(service_native_histogram), count(service_start_timestamp) FROM h", "[[2 1]]")
+				h.Holds("SELECT count(*) FROM other", "[[1]]")
 			})
 		}
 	}
@@ -186,19 +193,19 @@ func TestLabelsCalledLikeColumns(t *testing.T) {
 // TestColumnsOfSamplesThatAreTaken: a table whose column has the name of one of samples costs its own histograms, not
 // those of other tables in the physical table or in the request.
 func TestColumnsOfSamplesThatAreTaken(t *testing.T) {
-	h := real(t, nil)
-	h.want(h.do("POST", writePath, snap(message1(up, 1))), 204, "")
-	h.execute(
+	h := servertest.Real(t, nil)
+	h.Want(h.Do("POST", servertest.WritePath, servertest.Snappy(servertest.Message1(servertest.Up, 1))), 204, "")
+	h.Execute(
 		"CREATE TABLE taken (service_timestamp TIMESTAMP(3) TIME INDEX, service_value DOUBLE, service_native_histogram STRING, PRIMARY KEY(service_native_histogram)) ENGINE=metric WITH (on_physical_table='service_physical_table')")
 	one := func(name string) []byte {
 		return protowire.AppendMessage(nil, 1, func(m []byte) []byte {
-			return append(append(m, message1([]string{"__name__", name})[2:]...),
-				histogramMessage(4, histogramOfOne(1000)...)...)
+			return append(append(m, servertest.Message1([]string{"__name__", name})[2:]...),
+				servertest.HistogramMessage(4, histogramOfOne(1000)...)...)
 		})
 	}
-	h.want(h.do("POST", writePath, snap(one("taken"), one("free"), message1([]string{"__name__", "taken"}, 7))), 400,
-		"service_native_histogram")
-	h.holds("SELECT count(service_native_histogram) FROM free", "[[1]]")
-	h.holds("SELECT service_value FROM taken", "[[7]]")
-	h.want(h.do("GET", "/v1/metricsapi/api/v1/query?query=histogram_count(free)&time=1", ""), 200, `[1,"1"]`)
+	h.Want(h.Do("POST", servertest.WritePath, servertest.Snappy(one("taken"), one("free"),
+		servertest.Message1([]string{"__name__", "taken"}, 7))), 400, "service_native_histogram")
+	h.Holds("SELECT count(service_native_histogram) FROM free", "[[1]]")
+	h.Holds("SELECT service_value FROM taken", "[[7]]")
+	h.Want(h.Do("GET", "/v1/metricsapi/api/v1/query?query=histogram_count(free)&time=1", ""), 200, `[1,"1"]`)
 }

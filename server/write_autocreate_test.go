@@ -1,10 +1,12 @@
-package server
+package server_test
 
 import (
 	"testing"
 
 	"varve/engine"
 	"varve/pipeline"
+	"varve/server"
+	"varve/server/servertest"
 	"varve/server/web"
 )
 
@@ -15,7 +17,7 @@ func TestNoAutoCreate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close(t.Context(), false)
-	h := open(t, func(o *Options) {
+	h := servertest.Open(t, func(o *server.Options) {
 		o.Rows.Pipelines, o.Rows.Writer, o.Rows.NoAutoCreate = pipeline.New(pipeline.Options{}), web.NewWriter(e),
 			true
 	})
@@ -26,7 +28,7 @@ func TestNoAutoCreate(t *testing.T) {
 		{"hint of an entry", `{"a":1,"service_auto_create_table":"true"}`, "X-Other", "1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h.want(h.do("POST", path, c.body, "Content-Type", "application/json", c.header, c.value), 400,
+			h.Want(h.Do("POST", path, c.body, "Content-Type", "application/json", c.header, c.value), 400,
 				"auto-create table is disabled by frontend config")
 		})
 	}

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"varve/server/servertest"
 )
 
 // TestBatchIDs: by each way that rows come in, a request that is sent again under its id is answered as before and
@@ -28,40 +30,40 @@ func TestBatchIDs(t *testing.T) {
 		{"push", "/v1/logpush/api/v1/push",
 			`{"streams":[{"stream":{"a":"b"},"values":[["1700000000000000000","x"],["1700000000000000001","y"]]}]}`,
 			[]string{"Content-Type", "application/json", "x-service-log-table-name", "p"}, "p"},
-		{"bulk", bulkPath + "/_bulk", `{"create":{"_index":"b"}}` + "\n" + `{"x":1}` + "\n" +
-			`{"create":{"_index":"b"}}` + "\n" + `{"x":2}` + "\n", []string{"Content-Type", bulkType}, "b"},
+		{"bulk", servertest.BulkPath + "/_bulk", `{"create":{"_index":"b"}}` + "\n" + `{"x":1}` + "\n" +
+			`{"create":{"_index":"b"}}` + "\n" + `{"x":2}` + "\n", []string{"Content-Type", servertest.BulkType}, "b"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := real(t, nil)
-			h.want(h.do("POST", sql+"?sql="+url.QueryEscape(
+			h := servertest.Real(t, nil)
+			h.Want(h.Do("POST", sql+"?sql="+url.QueryEscape(
 				"CREATE TABLE made (ts TIMESTAMP(3) TIME INDEX, n BIGINT) WITH (append_mode = 'true')"), ""), 200, "")
-			h.want(h.do("POST", sql+"?sql="+url.QueryEscape("INSERT INTO made VALUES (0, 0)"), ""), 200, "")
+			h.Want(h.Do("POST", sql+"?sql="+url.QueryEscape("INSERT INTO made VALUES (0, 0)"), ""), 200, "")
 			count := func() (n int) {
 				t.Helper()
-				a := h.do("GET", sql+"?format=csv&sql="+url.QueryEscape("SELECT count(*) FROM "+c.table), "")
-				if _, err := fmt.Sscan(a.body, &n); err != nil {
-					t.Fatal(a.body)
+				a := h.Do("GET", sql+"?format=csv&sql="+url.QueryEscape("SELECT count(*) FROM "+c.table), "")
+				if _, err := fmt.Sscan(a.Body, &n); err != nil {
+					t.Fatal(a.Body)
 				}
 				return n
 			}
-			send := func(id string) answer {
+			send := func(id string) servertest.Answer {
 				t.Helper()
-				a := h.do("POST", c.path, c.body, append(c.headers, "x-service-batch-id", id)...)
-				if a.status/100 != 2 {
-					t.Fatalf("%d %s", a.status, a.body)
+				a := h.Do("POST", c.path, c.body, append(c.headers, "x-service-batch-id", id)...)
+				if a.Status/100 != 2 {
+					t.Fatalf("%d %s", a.Status, a.Body)
 				}
 				return a
 			}
 			first := send("one")
 			rows := count()
 			if again := send("one"); count() != rows ||
-				!strings.Contains(again.body, strings.Split(first.body, `,"execution`)[0]) && c.name != "bulk" {
-				t.Errorf("sent again: %d rows, were %d; answer %s, was %s", count(), rows, again.body, first.body)
+				!strings.Contains(again.Body, strings.Split(first.Body, `,"execution`)[0]) && c.name != "bulk" {
+				t.Errorf("sent again: %d rows, were %d; answer %s, was %s", count(), rows, again.Body, first.Body)
 			}
 			if send("two"); count() <= rows {
 				t.Errorf("another id: %d rows, were %d", count(), rows)
 			}
-			h.want(h.do("POST", c.path, c.body, append(c.headers, "x-service-batch-id", strings.Repeat("x", 257))...),
+			h.Want(h.Do("POST", c.path, c.body, append(c.headers, "x-service-batch-id", strings.Repeat("x", 257))...),
 				400, "x-service-batch-id has 257 bytes")
 		})
 	}
@@ -70,25 +72,25 @@ func TestBatchIDs(t *testing.T) {
 // TestTarget: a table that is dropped and made anew is told from the one before, and one that is truncated from what it
 // was.
 func TestTarget(t *testing.T) {
-	h := real(t, nil)
-	target := func() string { return h.do("GET", "/v1/ingest/target?table=t", "").body }
+	h := servertest.Real(t, nil)
+	target := func() string { return h.Do("GET", "/v1/ingest/target?table=t", "").Body }
 	absent := target()
 	if !strings.HasPrefix(absent, `{"store":"`) || !strings.HasSuffix(absent, `,"table_id":null}`) {
 		t.Fatal(absent)
 	}
 	create := "/v1/sql?sql=" + url.QueryEscape("CREATE TABLE t (ts TIMESTAMP(3) TIME INDEX)")
-	h.want(h.do("POST", create, ""), 200, "")
+	h.Want(h.Do("POST", create, ""), 200, "")
 	first := target()
-	h.want(h.do("POST", "/v1/sql?sql="+url.QueryEscape("DROP TABLE t"), ""), 200, "")
-	h.want(h.do("POST", create, ""), 200, "")
+	h.Want(h.Do("POST", "/v1/sql?sql="+url.QueryEscape("DROP TABLE t"), ""), 200, "")
+	h.Want(h.Do("POST", create, ""), 200, "")
 	if second := target(); first == absent || second == first ||
 		strings.Split(second, ",")[0] != strings.Split(absent, ",")[0] {
 		t.Errorf("%s, then %s, then %s", absent, first, second)
 	}
 	seen := []string{target()}
 	for range 2 {
-		h.want(h.do("POST", "/write?db=public&precision=ms", "t v=1 1"), 204, "")
-		h.want(h.do("POST", "/v1/sql?sql="+url.QueryEscape("TRUNCATE TABLE t"), ""), 200, "")
+		h.Want(h.Do("POST", "/write?db=public&precision=ms", "t v=1 1"), 204, "")
+		h.Want(h.Do("POST", "/v1/sql?sql="+url.QueryEscape("TRUNCATE TABLE t"), ""), 200, "")
 		if now := target(); slices.Contains(seen, now) {
 			t.Errorf("truncated: %s, before: %s", now, seen)
 		} else {

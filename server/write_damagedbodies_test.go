@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"bytes"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"varve/server/servertest"
 )
 
 // TestDamagedBodies: what clients really sent, cut anywhere, with bits turned, bytes that are no UTF-8, and pieces that
@@ -22,12 +24,12 @@ func TestDamagedBodies(t *testing.T) {
 	}
 	for _, list := range []string{"lineproto.json", "logpush.json", "otlp.json", "jsonput.json", "shippers.json",
 		"remote.json"} {
-		for name, f := range capturedIn(t, list) {
+		for name, f := range servertest.CapturedIn(t, list) {
 			t.Run(name, func(t *testing.T) {
-				h, body, headers := real(t, nil), payload(t, name), f.headers()
+				h, body, headers := servertest.Real(t, nil), servertest.Payload(t, name), f.Headers()
 				rng := rand.New(rand.NewPCG(uint64(len(body)), 7))
 				for i := range each {
-					h.sendDamaged(f.Request.Path, damaged(rng, body, i, each), headers)
+					sendDamaged(h, f.Request.Path, damaged(rng, body, i, each), headers)
 				}
 				if plain, ok := unpacked(body); ok {
 					for i, k := range headers {
@@ -36,10 +38,10 @@ func TestDamagedBodies(t *testing.T) {
 						}
 					}
 					for i := range each {
-						h.sendDamaged(f.Request.Path, damaged(rng, plain, i, each), headers)
+						sendDamaged(h, f.Request.Path, damaged(rng, plain, i, each), headers)
 					}
 				}
-				h.want(h.do("GET", "/health", ""), 200, "{}")
+				h.Want(h.Do("GET", "/health", ""), 200, "{}")
 			})
 		}
 	}
@@ -78,33 +80,33 @@ func unpacked(body []byte) ([]byte, bool) {
 }
 
 // sendDamaged sends a body that was damaged.
-func (h *house) sendDamaged(path, body string, headers []string) {
+func sendDamaged(h *servertest.House, path, body string, headers []string) {
 	h.Helper()
-	before := h.stored()
-	a := h.do("POST", path, body, headers...)
-	if a.header.Get("Content-Encoding") == "gzip" { // the client that was captured asked for it
-		plain, ok := unpacked([]byte(a.body))
+	before := stored(h)
+	a := h.Do("POST", path, body, headers...)
+	if a.Header.Get("Content-Encoding") == "gzip" { // the client that was captured asked for it
+		plain, ok := unpacked([]byte(a.Body))
 		if !ok {
-			h.Fatalf("the answer is not gzip: %q", a.body)
+			h.Fatalf("the answer is not gzip: %q", a.Body)
 		}
-		a.body = string(plain)
+		a.Body = string(plain)
 	}
 	switch {
-	case a.status != 200 && a.status != 202 && a.status != 204 && a.status != 400:
-		h.Fatalf("%d %q for %q", a.status, a.body, body)
-	case strings.HasPrefix(a.header.Get("Content-Type"), "application/json") && !json.Valid([]byte(a.body)):
-		h.Fatalf("no JSON: %q for %q", a.body, body)
-	case a.status == 400 && a.body == "":
+	case a.Status != 200 && a.Status != 202 && a.Status != 204 && a.Status != 400:
+		h.Fatalf("%d %q for %q", a.Status, a.Body, body)
+	case strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") && !json.Valid([]byte(a.Body)):
+		h.Fatalf("no JSON: %q for %q", a.Body, body)
+	case a.Status == 400 && a.Body == "":
 		h.Fatalf("refused without a reason: %q", body)
 	}
 	remote := strings.HasPrefix(path, "/v1/metricsapi/") // stores good series although it answers 400
-	if after := h.stored(); a.status == 400 && after != before && !remote {
-		h.Fatalf("%s rows were %s before what was refused with %s: %q", after, before, a.body, body)
+	if after := stored(h); a.Status == 400 && after != before && !remote {
+		h.Fatalf("%s rows were %s before what was refused with %s: %q", after, before, a.Body, body)
 	}
 }
 
 // stored is the number of rows of all tables.
-func (h *house) stored() string {
+func stored(h *servertest.House) string {
 	h.Helper()
-	return fmt.Sprint(h.selected("SELECT CAST(sum(region_rows) AS STRING) FROM information_schema.region_statistics"))
+	return fmt.Sprint(h.Selected("SELECT CAST(sum(region_rows) AS STRING) FROM information_schema.region_statistics"))
 }

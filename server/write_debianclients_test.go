@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"varve/server/servertest"
 )
 
 // shippers of Debian packages: .ci/run installs them.
@@ -67,7 +69,7 @@ func TestJournalUpload(t *testing.T) {
 
 func uploaded(t *testing.T, base string) {
 	t.Helper()
-	h, dir := real(t, nil), t.TempDir()
+	h, dir := servertest.Real(t, nil), t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	file := filepath.Join(dir, "remote-h.journal")
@@ -76,13 +78,13 @@ func uploaded(t *testing.T, base string) {
 	if out, err := remote.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	upload := exec.CommandContext(ctx, journalUpload, "--url="+h.url+base, "--follow=no", "--file="+file,
+	upload := exec.CommandContext(ctx, journalUpload, "--url="+h.URL+base, "--follow=no", "--file="+file,
 		"--save-state="+filepath.Join(dir, "state"))
 	if out, err := upload.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	got := fmt.Sprint(
-		h.selected(
+		h.Selected(
 			`SELECT count(*), count(DISTINCT "MESSAGE"), count(CASE WHEN "MESSAGE" LIKE '%and more' THEN 1 END), max("PRIORITY"), min("_HOSTNAME"), CAST(CAST(max(service_timestamp) AS BIGINT) AS STRING) FROM journald_logs`))
 	if got != "[[1000 1000 500 7 h 1700000000000999000]]" {
 		t.Error(got)
@@ -90,7 +92,7 @@ func uploaded(t *testing.T, base string) {
 }
 
 // runUntil runs a program that does not end by itself until a query has an answer.
-func (h *house) runUntil(query, want, program string, args ...string) {
+func runUntil(h *servertest.House, query, want, program string, args ...string) {
 	h.Helper()
 	var out bytes.Buffer
 	run := exec.Command(program, args...)
@@ -115,8 +117,8 @@ func (h *house) runUntil(query, want, program string, args ...string) {
 			h.Fatalf("%s: %s\n got %s\nwant %s", program, query, got, want)
 		case <-tick.C:
 		}
-		a := h.do("GET", "/v1/sql?format=csv&sql="+url.QueryEscape(query), "")
-		if got = strings.TrimSpace(a.body); got == want {
+		a := h.Do("GET", "/v1/sql?format=csv&sql="+url.QueryEscape(query), "")
+		if got = strings.TrimSpace(a.Body); got == want {
 			return
 		}
 	}
@@ -137,7 +139,7 @@ func TestRsyslog(t *testing.T) {
 	if !there(t, rsyslogd) {
 		return
 	}
-	h, dir := real(t, nil), t.TempDir()
+	h, dir := servertest.Real(t, nil), t.TempDir()
 	var lines strings.Builder
 	for i := range 200 {
 		fmt.Fprintf(&lines, "line %d \"quoted\"\n", i)
@@ -152,8 +154,8 @@ template(name="document" type="list" option.jsonf="on") {
 }
 input(type="imfile" File=%[2]q Tag="web:")
 action(type="omelasticsearch" server="%[3]s/v1/elasticsearch" template="document" searchIndex="rsyslog_lines" searchType="" bulkmode="on" writeoperation="create" bulkid="" dynbulkid="off")
-`, dir, source, h.url))
-	h.runUntil(`SELECT count(*), count(DISTINCT message), min(app) FROM rsyslog_lines`, "200,200,web", rsyslogd, "-n",
+`, dir, source, h.URL))
+	runUntil(h, `SELECT count(*), count(DISTINCT message), min(app) FROM rsyslog_lines`, "200,200,web", rsyslogd, "-n",
 		"-C", "-f", config, "-i", filepath.Join(dir, "pid"))
 }
 
@@ -163,13 +165,14 @@ func TestSyslogSenders(t *testing.T) {
 	if !there(t, rsyslogd, logger) {
 		return
 	}
-	h, dir := real(t, nil), t.TempDir()
-	ln := h.listen()
+	h, dir := servertest.Real(t, nil), t.TempDir()
+	ln := h.Listen()
 	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.serving(func() error { return h.s.ServeSyslog(ln) }, func() error { return h.s.ServeSyslogUDP(packets) })
+	h.Serving(func() error { return h.Server.ServeSyslog(ln) },
+		func() error { return h.Server.ServeSyslogUDP(packets) })
 	tcp, udp := ln.Addr().(*net.TCPAddr).Port, packets.LocalAddr().(*net.UDPAddr).Port
 	for _, c := range []struct {
 		port int
@@ -193,7 +196,7 @@ action(type="omfwd" target="127.0.0.1" port="%[3]d" protocol="tcp")
 action(type="omfwd" target="127.0.0.1" port="%[3]d" protocol="tcp" TCP_Framing="octet-counted" template="RSYSLOG_SyslogProtocol23Format")
 action(type="omfwd" target="127.0.0.1" port="%[4]d" protocol="udp")
 `, dir, source, tcp, udp))
-	h.runUntil(
+	runUntil(h,
 		`SELECT app_name, facility, severity, proc_id, count(*), count(DISTINCT message), min(message) FROM syslog GROUP BY app_name, facility, severity, proc_id ORDER BY app_name`,
 		"shell,local5,err,77,5,1,by hand \u00e9\r\nweb,local3,warning,,150,50,\"line 0 \"\"quoted\"\"\"", rsyslogd,
 		"-n", "-C", "-f", config, "-i", filepath.Join(dir, "pid"))
@@ -204,7 +207,7 @@ func TestCollectd(t *testing.T) {
 	if !there(t, collectd) {
 		return
 	}
-	h, dir := real(t, nil), t.TempDir()
+	h, dir := servertest.Real(t, nil), t.TempDir()
 	config := written(t, dir, "collectd.conf", fmt.Sprintf(`Hostname "h"
 FQDNLookup false
 Interval 0.1
@@ -220,7 +223,7 @@ LoadPlugin write_http
     BufferSize 1
   </Node>
 </Plugin>
-`, dir, h.url))
-	h.runUntil(`SELECT count(*) > 0, min(host), min(plugin), min(dsnames) FROM collectd`,
+`, dir, h.URL))
+	runUntil(h, `SELECT count(*) > 0, min(host), min(plugin), min(dsnames) FROM collectd`,
 		`true,h,load,"[""shortterm"",""midterm"",""longterm""]"`, collectd, "-f", "-C", config)
 }

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -13,7 +13,9 @@ import (
 
 	"varve/engine"
 	"varve/engine/status"
+	"varve/server"
 	"varve/server/protowire"
+	"varve/server/servertest"
 	"varve/server/web"
 )
 
@@ -101,17 +103,17 @@ var doors = []struct {
 	narrow           bool
 	body             func(rows []doorRow) string
 }{
-	{"NDJSON", ingestPath, "application/x-ndjson", "", 1.3, false, func(rows []doorRow) string {
+	{"NDJSON", servertest.IngestPath, "application/x-ndjson", "", 1.3, false, func(rows []doorRow) string {
 		return joined(rows, "\n", func(_ int, r doorRow) string { return r.object() })
 	}},
-	{"JSON", ingestPath, "application/json", "", 1.3, false, func(rows []doorRow) string {
+	{"JSON", servertest.IngestPath, "application/json", "", 1.3, false, func(rows []doorRow) string {
 		return "[" + joined(rows, ",", func(_ int, r doorRow) string { return r.object() }) + "]"
 	}},
-	{"shaped NDJSON", ingestPath + "&extra_fields=a=b", "application/x-ndjson", "", 1.3, false,
+	{"shaped NDJSON", servertest.IngestPath + "&extra_fields=a=b", "application/x-ndjson", "", 1.3, false,
 		func(rows []doorRow) string {
 			return joined(rows, "\n", func(_ int, r doorRow) string { return r.object() })
 		}},
-	{"text", ingestPath, "text/plain", "", 1.3, true, func(rows []doorRow) string {
+	{"text", servertest.IngestPath, "text/plain", "", 1.3, true, func(rows []doorRow) string {
 		return joined(rows, "\n", func(_ int, r doorRow) string { return r.texts[0] })
 	}},
 	{"bulk", "/v1/elasticsearch/_bulk", "application/x-ndjson", "", 1.3, false, func(rows []doorRow) string {
@@ -170,32 +172,34 @@ var doors = []struct {
 			})
 			return string(m)
 		}},
-	{"OTLP logs", otlpLogs, "application/x-protobuf", "", 2.3, false, func(rows []doorRow) string {
+	{"OTLP logs", servertest.OTLPLogs, "application/x-protobuf", "", 2.3, false, func(rows []doorRow) string {
 		return enclosed(rows, func(m []byte, i int, r doorRow) []byte {
 			return r.attributed(protowire.AppendFixed64(m, 1, uint64(doorNS+i)), 6)
 		}, 1, 2, 2)
 	}},
-	{"OTLP logs, JSON", otlpLogs, "application/json", "", 2.3, false, func(rows []doorRow) string {
+	{"OTLP logs, JSON", servertest.OTLPLogs, "application/json", "", 2.3, false, func(rows []doorRow) string {
 		return `{"resourceLogs":[{"scopeLogs":[{"logRecords":[` + joined(rows, ",", func(i int, r doorRow) string {
 			return fmt.Sprintf(`{"timeUnixNano":"%d","attributes":%s}`, doorNS+i, r.attributes())
 		}) + "]}]}]}"
 	}},
-	{"OTLP spans", otlpTraces, "application/x-protobuf", "", 2.3, true, func(rows []doorRow) string {
+	{"OTLP spans", servertest.OTLPTraces, "application/x-protobuf", "", 2.3, true, func(rows []doorRow) string {
 		return enclosed(rows, func(m []byte, i int, r doorRow) []byte {
 			m = protowire.AppendBytes(protowire.AppendBytes(m, 1, []byte("0123456789abcdef")), 2, []byte("01234567"))
 			return r.attributed(protowire.AppendFixed64(protowire.AppendFixed64(m, 7, uint64(doorNS+i)), 8,
 				uint64(doorNS+i)), 9)
 		}, 1, 2, 2)
 	}},
-	{"OTLP events of spans", otlpTraces, "application/x-protobuf", "", 2.3, false, func(rows []doorRow) string {
-		return enclosed(rows, func(m []byte, i int, r doorRow) []byte {
-			m = protowire.AppendBytes(protowire.AppendBytes(m, 1, []byte("0123456789abcdef")), 2, []byte("01234567"))
-			m = protowire.AppendFixed64(protowire.AppendFixed64(m, 7, uint64(doorNS+i)), 8, uint64(doorNS+i))
-			return protowire.AppendMessage(m, 11,
-				func(m []byte) []byte { return r.attributed(protowire.AppendFixed64(m, 1, doorNS), 3) })
-		}, 1, 2, 2)
-	}},
-	{"OTLP spans, JSON", otlpTraces, "application/json", "", 2.3, true, func(rows []doorRow) string {
+	{"OTLP events of spans", servertest.OTLPTraces, "application/x-protobuf", "", 2.3, false,
+		func(rows []doorRow) string {
+			return enclosed(rows, func(m []byte, i int, r doorRow) []byte {
+				m = protowire.AppendBytes(protowire.AppendBytes(m, 1, []byte("0123456789abcdef")), 2,
+					[]byte("01234567"))
+				m = protowire.AppendFixed64(protowire.AppendFixed64(m, 7, uint64(doorNS+i)), 8, uint64(doorNS+i))
+				return protowire.AppendMessage(m, 11,
+					func(m []byte) []byte { return r.attributed(protowire.AppendFixed64(m, 1, doorNS), 3) })
+			}, 1, 2, 2)
+		}},
+	{"OTLP spans, JSON", servertest.OTLPTraces, "application/json", "", 2.3, true, func(rows []doorRow) string {
 		return `{"resourceSpans":[{"scopeSpans":[{"spans":[` + joined(rows, ",", func(i int, r doorRow) string {
 			return fmt.Sprintf(
 				`{"traceId":"%032x","spanId":"%016x","startTimeUnixNano":"%d","endTimeUnixNano":"%[3]d","attributes":%s}`, i+1, i+1, doorNS+i, r.attributes())
@@ -243,7 +247,7 @@ func TestBodiesAreNotKeptBesideTheirRows(t *testing.T) {
 			}
 			t.Run(d.name+"/"+shape.name, func(t *testing.T) {
 				store := &measuredStore{}
-				h := real(t, func(o *Options) {
+				h := servertest.Real(t, func(o *server.Options) {
 					o.Intake = web.NewIntake(1<<30, time.Minute, status.RegionBusy)
 					store.Store, store.intake = o.Admin.Store.(web.Store), o.Intake
 					w := web.NewWriter(store)
@@ -256,9 +260,9 @@ func TestBodiesAreNotKeptBesideTheirRows(t *testing.T) {
 						append(headers, "Content-Encoding", d.encoding)
 				}
 				store.before = heapNow()
-				a := h.do("POST", d.path, body, headers...)
-				if a.status/100 != 2 || store.calls == 0 {
-					t.Fatalf("%d %.300s, %d writes", a.status, a.body, store.calls)
+				a := h.Do("POST", d.path, body, headers...)
+				if a.Status/100 != 2 || store.calls == 0 {
+					t.Fatalf("%d %.300s, %d writes", a.Status, a.Body, store.calls)
 				}
 				if most := int64(d.times * float64(size)); store.made > most {
 					t.Errorf("%d bytes are in memory when the rows of %d are written, want at most %d", store.made,
@@ -276,7 +280,7 @@ func TestBodiesAreNotKeptBesideTheirRows(t *testing.T) {
 // TestLabelsOfEverySampleAreCounted sends a series through a pipeline, whose entries have its labels each: they are
 // bounded before they are made.
 func TestLabelsOfEverySampleAreCounted(t *testing.T) {
-	h := real(t, func(o *Options) { o.Rows.RowBytes = 1 << 20 })
+	h := servertest.Real(t, func(o *server.Options) { o.Rows.RowBytes = 1 << 20 })
 	message := func(samples int) string {
 		return string(s2.EncodeSnappy(nil, protowire.AppendMessage(nil, 1, func(m []byte) []byte {
 			for _, l := range [...][2]string{{"__name__", "m"}, {"l", strings.Repeat("x", 1000)}} {
@@ -297,7 +301,7 @@ func TestLabelsOfEverySampleAreCounted(t *testing.T) {
 		if want == 400 {
 			text = "the limit is 1048576: each sample has the labels of its series, send fewer at a time"
 		}
-		h.want(h.do("POST", "/v1/metricsapi/write", message(samples), "Content-Encoding", "snappy",
+		h.Want(h.Do("POST", "/v1/metricsapi/write", message(samples), "Content-Encoding", "snappy",
 			"x-service-pipeline-name", "service_identity"), want, text)
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"bytes"
@@ -7,11 +7,13 @@ import (
 	"mime/multipart"
 	"strings"
 	"testing"
+
+	"varve/server/servertest"
 )
 
 // TestDryRunTrace asks what entries were after each processor.
 func TestDryRunTrace(t *testing.T) {
-	h := real(t, nil)
+	h := servertest.Real(t, nil)
 	const document = `version: 2
 processors:
   - vrl:
@@ -28,7 +30,7 @@ dispatcher:
   rules:
     - {value: error, table_suffix: _errors, pipeline: errors}
 `
-	h.upload("errors",
+	h.Upload("errors",
 		"version: 2\nprocessors:\n  - letter: {field: level, method: upper}\ntransform:\n  - {field: n, type: 'epoch, s', index: timestamp}\n")
 	dry := func(more map[string]any, status int) string {
 		t.Helper()
@@ -36,9 +38,9 @@ dispatcher:
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := h.do("POST", "/v1/pipelines/dryrun", string(body), "Content-Type", "application/json")
-		h.want(a, status, "")
-		return a.body
+		a := h.Do("POST", "/v1/pipelines/dryrun", string(body), "Content-Type", "application/json")
+		h.Want(a, status, "")
+		return a.Body
 	}
 	got := dry(map[string]any{"pipeline": document, "data_type": "text/plain", "data": "info 1\nerror 2\ndebug 3",
 		"trace": true}, 200)
@@ -107,9 +109,9 @@ dispatcher:
 
 // TestDryRunTraceOfEachEntry: with a form, the entry that fails has the steps up to there.
 func TestDryRunTraceOfEachEntry(t *testing.T) {
-	h := real(t, nil)
+	h := servertest.Real(t, nil)
 	const document = "version: 2\nprocessors:\n  - dissect: {field: message, pattern: '%{level} %{n}'}\n  - epoch: {field: n}\ntransform:\n  - {field: n, type: 'epoch, ms', index: timestamp}\n"
-	form := func(trace string) answer {
+	form := func(trace string) servertest.Answer {
 		var body bytes.Buffer
 		w := multipart.NewWriter(&body)
 		for _, p := range [][2]string{{"pipeline", document}, {"data_type", "text/plain"}, {"data", "info 1\ninfo x"},
@@ -121,19 +123,19 @@ func TestDryRunTraceOfEachEntry(t *testing.T) {
 		if err := w.Close(); err != nil {
 			t.Fatal(err)
 		}
-		return h.do("POST", "/v1/pipelines/dryrun", body.String(), "Content-Type", w.FormDataContentType())
+		return h.Do("POST", "/v1/pipelines/dryrun", body.String(), "Content-Type", w.FormDataContentType())
 	}
-	h.want(form("true"), 200,
+	h.Want(form("true"), 200,
 		`{"entry":2,"steps":[{"processor":"dissect","index":0,"after":{"level":"info","message":"info x","n":"x"}},{"processor":"epoch","index":1}],"before":{"message":"info x"},"error":"`)
-	h.want(form("maybe"), 400, `trace is true or false, got \"maybe\"`)
+	h.Want(form("maybe"), 400, `trace is true or false, got \"maybe\"`)
 }
 
 // TestDryRunOfIdentity tries what an ingest without a document would store.
 func TestDryRunOfIdentity(t *testing.T) {
-	h := real(t, nil)
+	h := servertest.Real(t, nil)
 	dry := func(body string, status int, want string) {
 		t.Helper()
-		h.want(h.do("POST", "/v1/pipelines/dryrun", body, "Content-Type", "application/json"), status, want)
+		h.Want(h.Do("POST", "/v1/pipelines/dryrun", body, "Content-Type", "application/json"), status, want)
 	}
 	dry(
 		`{"pipeline_name":"service_identity","data":"{\"t\":1742814853,\"user\":{\"id\":17}}","custom_time_index":"t;epoch;s"}`, 200,
@@ -147,5 +149,5 @@ func TestDryRunOfIdentity(t *testing.T) {
 		`failed to convert x to number`)
 	dry(`{"pipeline_name":"service_identity","data":"{}","custom_time_index":"t"}`, 400,
 		`Invalid custom time index config`)
-	h.want(h.sql("SELECT * FROM dry_run"), 400, `"code":4001`)
+	h.Want(h.SQL("SELECT * FROM dry_run"), 400, `"code":4001`)
 }

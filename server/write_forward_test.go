@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -8,15 +8,17 @@ import (
 	"testing"
 
 	"varve/engine"
+	"varve/server"
+	"varve/server/servertest"
 	"varve/server/web"
 )
 
 // TestForward: entries are rows of the table of their tag, answered when they are stored; one that does not fit is left
 // out alone, and what came last is there when the server has stopped.
 func TestForward(t *testing.T) {
-	h := real(t, nil)
-	addr, stop := h.forward()
-	c := h.connect(addr)
+	h := servertest.Real(t, nil)
+	addr, stop := h.Forward()
+	c := h.Connect(addr)
 	exchange := func(send, want string) {
 		t.Helper()
 		if _, err := io.WriteString(c, send); err != nil {
@@ -33,15 +35,15 @@ func TestForward(t *testing.T) {
 	exchange(
 		"\x93\xa8kube.log\x92\x92\x03\x82\xa3msg\xa5three\xa1n\xa4text\x92\x04\x81\xa3msg\xa4four\x81\xa5chunk\xa2c2",
 		ack+"c2")
-	h.want(h.do("GET", "/v1/sql?sql=SELECT+msg,n,%22k.p%22+FROM+%22kube.log%22+ORDER+BY+service_timestamp", ""), 200,
+	h.Want(h.Do("GET", "/v1/sql?sql=SELECT+msg,n,%22k.p%22+FROM+%22kube.log%22+ORDER+BY+service_timestamp", ""), 200,
 		`["one",1,null],["two",null,"q"]`)
-	h.want(h.do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+%22kube.log%22+WHERE+msg='four'", ""), 200, `[[1]]`)
+	h.Want(h.Do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+%22kube.log%22+WHERE+msg='four'", ""), 200, `[[1]]`)
 
 	if _, err := io.WriteString(c, "\x93\xa4last\x07\x81\xa1a\x01"); err != nil {
 		t.Fatal(err)
 	}
 	// nobody waits for its answer
-	h.eventually(func() bool { return h.do("GET", "/v1/sql?sql=SELECT+a+FROM+last", "").status == 200 })
+	h.Eventually(func() bool { return h.Do("GET", "/v1/sql?sql=SELECT+a+FROM+last", "").Status == 200 })
 	stop()
 }
 
@@ -54,16 +56,17 @@ func (brokenStore) Write(context.Context, *engine.WriteSet) ([]engine.Written, e
 
 // TestForwardAnswersOnlyWhatIsStored: a message that is not stored is not answered, also where it fills its batch.
 func TestForwardAnswersOnlyWhatIsStored(t *testing.T) {
-	h := real(t, func(o *Options) { o.Forward.Store = brokenStore{o.Admin.Store.(web.Store)} })
-	addr, _ := h.forward()
+	h := servertest.Real(t, func(o *server.Options) { o.Forward.Store = brokenStore{o.Admin.Store.(web.Store)} })
+	addr, _ := h.Forward()
 	const unanswered = "\x93\xa1t\x01\x81\xa1a\xa1x"
 	for name, send := range map[string]string{
-		"small": bigMessage(10), "nearly a batch": bigMessage(250 << 10), "a batch": bigMessage(256 << 10),
-		"large":            bigMessage(1 << 20),
-		"the last of many": strings.Repeat(unanswered, 4095) + bigMessage(10),
-		"beside another":   unanswered + bigMessage(256<<10-40),
+		"small": servertest.BigMessage(10), "nearly a batch": servertest.BigMessage(
+			250 << 10), "a batch": servertest.BigMessage(256 << 10),
+		"large":            servertest.BigMessage(1 << 20),
+		"the last of many": strings.Repeat(unanswered, 4095) + servertest.BigMessage(10),
+		"beside another":   unanswered + servertest.BigMessage(256<<10-40),
 	} {
-		c := h.connect(addr)
+		c := h.Connect(addr)
 		if _, err := io.WriteString(c, send); err != nil {
 			t.Fatal(err)
 		}

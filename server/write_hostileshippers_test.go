@@ -1,16 +1,19 @@
-package server
+package server_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+
+	"varve/server"
+	"varve/server/servertest"
 )
 
 // TestHostileShippers: bodies that nobody means well with are the sender's fault in each protocol, in its own form, and
 // the server goes on.
 func TestHostileShippers(t *testing.T) {
-	h := real(t, func(o *Options) { o.BodyLimit = 4 << 20 })
+	h := servertest.Real(t, func(o *server.Options) { o.BodyLimit = 4 << 20 })
 	var wide, members strings.Builder
 	for i := range 10_000 {
 		fmt.Fprintf(&members, `,"a%d":"x"`, i)
@@ -18,8 +21,9 @@ func TestHostileShippers(t *testing.T) {
 	fmt.Fprintf(&wide, `{"x":1%s}`, &members)
 	deep := strings.Repeat(`{"a":`, 100_000)
 	const ndjson, document, journal = "application/x-ndjson", "application/json", "application/vnd.fdo.journal"
-	bulk, hec, agents, push, put := bulkPath+"/x/_bulk", collectorPath+"/services/collector", agentPath+"/api/v2/logs",
-		pushPath, putPath
+	bulk, hec, agents, push, put := servertest.BulkPath+"/x/_bulk", servertest.CollectorPath+"/services/collector",
+		servertest.AgentPath+"/api/v2/logs",
+		servertest.PushPath, servertest.PutPath
 	for _, c := range []struct {
 		name, path, kind, body string
 		status                 int
@@ -52,43 +56,43 @@ func TestHostileShippers(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := *h
 			h.T = t
-			a := h.do("POST", c.path, c.body, "Content-Type", c.kind)
-			if len(a.body) > 1000 {
-				a.body = a.body[:500] + " ... " + a.body[len(a.body)-400:]
-			} else if c.status != 204 && !json.Valid([]byte(a.body)) {
-				t.Errorf("no JSON: %s", a.body)
+			a := h.Do("POST", c.path, c.body, "Content-Type", c.kind)
+			if len(a.Body) > 1000 {
+				a.Body = a.Body[:500] + " ... " + a.Body[len(a.Body)-400:]
+			} else if c.status != 204 && !json.Valid([]byte(a.Body)) {
+				t.Errorf("no JSON: %s", a.Body)
 			}
-			h.want(a, c.status, c.want)
+			h.Want(a, c.status, c.want)
 		})
 	}
-	bomb := packed(strings.Repeat("[", 32<<20))
+	bomb := servertest.Packed(strings.Repeat("[", 32<<20))
 	for _, path := range []string{bulk, hec, agents, push, put, "/v1/journald/upload",
 		"/v1/ingest?table=d&pipeline_name=service_identity&_msg_field=m"} {
 		kind := document
 		if strings.HasSuffix(path, "upload") {
 			kind = journal
 		}
-		h.want(h.do("POST", path, bomb, "Content-Encoding", "gzip", "Content-Type", kind), 413, "length limit exceeded")
-		h.want(h.do("POST", path, bomb[:len(bomb)/2], "Content-Encoding", "gzip", "Content-Type", kind), 413, "")
-		h.want(h.do("POST", path, "no gzip", "Content-Encoding", "gzip", "Content-Type", kind), 400, "")
+		h.Want(h.Do("POST", path, bomb, "Content-Encoding", "gzip", "Content-Type", kind), 413, "length limit exceeded")
+		h.Want(h.Do("POST", path, bomb[:len(bomb)/2], "Content-Encoding", "gzip", "Content-Type", kind), 413, "")
+		h.Want(h.Do("POST", path, "no gzip", "Content-Encoding", "gzip", "Content-Type", kind), 400, "")
 	}
-	h.want(h.do("GET", "/health", ""), 200, "{}")
+	h.Want(h.Do("GET", "/health", ""), 200, "{}")
 }
 
 // TestManyShortEntries: what is made of short entries is many times as long as they are, and has a bound of its own.
 func TestManyShortEntries(t *testing.T) {
-	h := real(t, func(o *Options) { o.Rows.RowBytes = 1 << 20 })
+	h := servertest.Real(t, func(o *server.Options) { o.Rows.RowBytes = 1 << 20 })
 	for _, c := range []struct{ path, entry string }{
-		{bulkPath + "/x/_bulk", "{\"index\":{}}\n{}\n"},
-		{collectorPath + "/services/collector", `{"event":1}`},
-		{agentPath + "/api/v2/logs", "{}"},
+		{servertest.BulkPath + "/x/_bulk", "{\"index\":{}}\n{}\n"},
+		{servertest.CollectorPath + "/services/collector", `{"event":1}`},
+		{servertest.AgentPath + "/api/v2/logs", "{}"},
 		{"/v1/ingest?table=d&pipeline_name=service_identity&_msg_field=m", "{}\n"},
 	} {
 		kind := "application/x-ndjson"
-		h.want(h.do("POST", c.path, strings.Repeat(c.entry, 40_000), "Content-Type", kind), 400,
+		h.Want(h.Do("POST", c.path, strings.Repeat(c.entry, 40_000), "Content-Type", kind), 400,
 			"the limit is 1048576, send fewer at a time")
-		if a := h.do("POST", c.path, strings.Repeat(c.entry, 4_000), "Content-Type", kind); a.status > 202 {
-			t.Errorf("%s: 4,000 entries: %d %.300s", c.path, a.status, a.body)
+		if a := h.Do("POST", c.path, strings.Repeat(c.entry, 4_000), "Content-Type", kind); a.Status > 202 {
+			t.Errorf("%s: 4,000 entries: %d %.300s", c.path, a.Status, a.Body)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"fmt"
@@ -7,6 +7,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"varve/server"
+	"varve/server/servertest"
 )
 
 // TestNPMClients runs clients of other makers, written for Node, against a server and reads back what they sent. They
@@ -35,9 +38,9 @@ func TestNPMClients(t *testing.T) {
 			`SELECT count(*), sum("event.message.n"), count(DISTINCT host), max("event.severity") FROM events WHERE source = 's' AND sourcetype = 't'`, "[[50 1225 2 info]]"},
 	} {
 		t.Run(c.script, func(t *testing.T) {
-			h := real(t, nil)
-			node(t, c.script, "BASE="+h.url)
-			if got := fmt.Sprint(h.selected(c.query)); got != c.want {
+			h := servertest.Real(t, nil)
+			node(t, c.script, "BASE="+h.URL)
+			if got := fmt.Sprint(h.Selected(c.query)); got != c.want {
 				t.Errorf("%s: %s, want %s", c.query, got, c.want)
 			}
 		})
@@ -76,12 +79,12 @@ func TestNPMForward(t *testing.T) {
 	if node == nil {
 		return
 	}
-	h := real(t, func(o *Options) { o.Forward.SharedKey = "a shared key" })
-	ln := h.listen()
-	h.serving(func() error { return h.s.ServeForward(ln) })
+	h := servertest.Real(t, func(o *server.Options) { o.Forward.SharedKey = "a shared key" })
+	ln := h.Listen()
+	h.Serving(func() error { return h.Server.ServeForward(ln) })
 	node(t, "fluent-logger.js", fmt.Sprintf("FORWARD_PORT=%d", ln.Addr().(*net.TCPAddr).Port),
 		"FORWARD_KEY=a shared key")
-	h.holds(`SELECT count(*), count(DISTINCT mode), sum(n), min("nested.list"), max("nested.text") FROM "app.orders"`,
+	h.Holds(`SELECT count(*), count(DISTINCT mode), sum(n), min("nested.list"), max("nested.text") FROM "app.orders"`,
 		"[[100 4 1200 [1,null] é]]")
 }
 
@@ -93,19 +96,19 @@ func TestNPMOpenTelemetry(t *testing.T) {
 	}
 	for _, protocol := range []string{"http", "proto", "grpc"} {
 		t.Run(protocol, func(t *testing.T) {
-			h := real(t, nil)
-			endpoint := h.url + "/v1/otlp"
+			h := servertest.Real(t, nil)
+			endpoint := h.URL + "/v1/otlp"
 			if protocol == "grpc" {
-				endpoint = "http://" + h.calls()
+				endpoint = "http://" + h.Calls()
 			}
 			node(t, "opentelemetry.js", "PROTOCOL="+protocol, "OTEL_EXPORTER_OTLP_ENDPOINT="+endpoint)
-			h.holds(
+			h.Holds(
 				`SELECT count(*), count(DISTINCT span_id), sum("span_attributes.i"), min(service_name) FROM opentelemetry_traces`, "[[100 100 1225 shop]]")
-			h.holds(`SELECT span_name, span_kind FROM opentelemetry_traces_operations ORDER BY span_name`,
+			h.Holds(`SELECT span_name, span_kind FROM opentelemetry_traces_operations ORDER BY span_name`,
 				"[[inner SPAN_KIND_CLIENT] [outer SPAN_KIND_INTERNAL]]")
-			h.holds(
+			h.Holds(
 				`SELECT count(*), count(DISTINCT body), min(severity_number), count(CASE WHEN trace_id <> '' THEN 1 END), sum(json_get_int(log_attributes, 'i')) FROM opentelemetry_logs WHERE body LIKE 'line % é'`, "[[50 50 13 50 1225]]")
-			h.holds(`SELECT service_value, ok, job FROM orders_bytes_total`, "[[7 true shop]]")
+			h.Holds(`SELECT service_value, ok, job FROM orders_bytes_total`, "[[7 true shop]]")
 		})
 	}
 }

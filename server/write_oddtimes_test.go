@@ -1,40 +1,44 @@
-package server
+package server_test
 
 import (
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+
+	"varve/server/servertest"
 )
 
 // TestOddTimes: times that are none, and those at and past the ends of what can be kept, are refused or passed over in
 // each protocol, or kept as they are: none comes out as another time.
 func TestOddTimes(t *testing.T) {
-	h := real(t, nil)
+	h := servertest.Real(t, nil)
 	const document, ndjson, journal = "application/json", "application/x-ndjson", "application/vnd.fdo.journal"
 	for _, c := range []struct{ name, path, kind, body, table, column string }{
-		{"line protocol", linePath, "", "t_lines f=1 $", "t_lines", "service_timestamp"},
-		{"line protocol in hours", linePath + "?precision=h", "", "t_hours f=1 $", "t_hours", "service_timestamp"},
+		{"line protocol", servertest.LinePath, "", "t_lines f=1 $", "t_lines", "service_timestamp"},
+		{"line protocol in hours", servertest.LinePath + "?precision=h", "", "t_hours f=1 $", "t_hours",
+			"service_timestamp"},
 		{"line protocol of version 3", "/api/v3/write_lp", "", "t_guess f=1 $", "t_guess", "service_timestamp"},
-		{"JSON put", putPath, "", `{"metric":"t_put","timestamp":$,"value":1,"tags":{}}`, "t_put", "service_timestamp"},
-		{"log push", pushPath, document, `{"streams":[{"stream":{},"values":[[$,"x"],["$","x"]]}]}`, "loki_logs",
+		{"JSON put", servertest.PutPath, "", `{"metric":"t_put","timestamp":$,"value":1,"tags":{}}`, "t_put",
 			"service_timestamp"},
-		{"bulk", bulkPath + "/t_bulk/_bulk?_time_field=t", ndjson, "{\"index\":{}}\n{\"t\":$}\n", "t_bulk",
+		{"log push", servertest.PushPath, document, `{"streams":[{"stream":{},"values":[[$,"x"],["$","x"]]}]}`,
+			"loki_logs", "service_timestamp"},
+		{"bulk", servertest.BulkPath + "/t_bulk/_bulk?_time_field=t", ndjson, "{\"index\":{}}\n{\"t\":$}\n", "t_bulk",
 			"service_timestamp"},
-		{"events", collectorPath + "/services/collector?table=t_hec", "", `{"time":$,"event":1}`, "t_hec",
+		{"events", servertest.CollectorPath + "/services/collector?table=t_hec", "", `{"time":$,"event":1}`, "t_hec",
 			"service_timestamp"},
-		{"agents", agentPath + "/api/v2/logs?table=t_agents", document, `[{"timestamp":$}]`, "t_agents",
+		{"agents", servertest.AgentPath + "/api/v2/logs?table=t_agents", document, `[{"timestamp":$}]`, "t_agents",
 			"service_timestamp"},
 		{"journal", "/v1/journald/upload", journal, "__REALTIME_TIMESTAMP=$\nMESSAGE=x\n\n", "journald_logs",
 			"service_timestamp"},
 		{"ingest", "/v1/ingest?table=t_ingest&pipeline_name=service_identity&_time_field=t", ndjson, `{"t":$}`,
 			"t_ingest", "service_timestamp"},
-		{"logs", otlpLogs, document, otlpLog(`{"timeUnixNano":$}`, `{"timeUnixNano":"$"}`), "opentelemetry_logs",
-			"timestamp"},
-		{"metrics", otlpMetrics, document,
-			otlpMetric(`"name":"t_metric","gauge":{"dataPoints":[{"timeUnixNano":$,"asDouble":1}]}`), "t_metric",
+		{"logs", servertest.OTLPLogs, document, servertest.OTLPLog(`{"timeUnixNano":$}`, `{"timeUnixNano":"$"}`),
+			"opentelemetry_logs", "timestamp"},
+		{"metrics", servertest.OTLPMetrics, document,
+			servertest.OTLPMetric(`"name":"t_metric","gauge":{"dataPoints":[{"timeUnixNano":$,"asDouble":1}]}`), "t_metric",
 			"service_timestamp"},
-		{"spans", otlpTraces, document,
+		{"spans", servertest.OTLPTraces, document,
 			`{"resourceSpans":[{"scopeSpans":[{"spans":[{"startTimeUnixNano":$,"endTimeUnixNano":$}]}]}]}`,
 			"opentelemetry_traces", "timestamp"},
 	} {
@@ -49,22 +53,22 @@ func TestOddTimes(t *testing.T) {
 				`"0001-01-01T00:00:00Z"`,
 			} {
 				body := strings.ReplaceAll(c.body, "$", odd)
-				a := h.do("POST", c.path, body, "Content-Type", c.kind)
+				a := h.Do("POST", c.path, body, "Content-Type", c.kind)
 				switch {
-				case a.status == 400 && a.body != "":
-				case a.status == 200 || a.status == 202 || a.status == 204:
+				case a.Status == 400 && a.Body != "":
+				case a.Status == 200 || a.Status == 202 || a.Status == 204:
 					taken++
 				default:
-					t.Errorf("%d %q for %s", a.status, a.body, body)
+					t.Errorf("%d %q for %s", a.Status, a.Body, body)
 				}
-				if strings.HasPrefix(a.header.Get("Content-Type"), "application/json") && !json.Valid([]byte(a.body)) {
-					t.Errorf("no JSON: %q for %s", a.body, body)
+				if strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") && !json.Valid([]byte(a.Body)) {
+					t.Errorf("no JSON: %q for %s", a.Body, body)
 				}
 			}
 			if taken == 0 {
 				return
 			}
-			h.holds(fmt.Sprintf(
+			h.Holds(fmt.Sprintf(
 				`SELECT count(*) FROM %s WHERE %[2]s > '1971-01-01' AND %[2]s < now() - INTERVAL '1 hour' OR %[2]s > now() + INTERVAL '1 hour' AND %[2]s < '2262-04-11'`, c.table, c.column), "[[0]]")
 		})
 	}

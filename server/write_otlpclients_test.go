@@ -1,9 +1,8 @@
-package server
+package server_test
 
 import (
 	"context"
 	"fmt"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -24,29 +23,10 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	oteltrace "go.opentelemetry.io/otel/trace"
-)
 
-// calls starts the server's port of gRPC; it gives the address.
-func (h *house) calls() string {
-	h.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		h.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- h.s.ServeGRPC(ln) }()
-	h.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		if err := h.s.Shutdown(ctx); err != nil {
-			h.Errorf("shutdown: %v", err)
-		}
-		if err := <-served; err != nil {
-			h.Errorf("ServeGRPC: %v", err)
-		}
-	})
-	return ln.Addr().String()
-}
+	"varve/server"
+	"varve/server/servertest"
+)
 
 // sdk are the exporters of the SDK for Go over one transport.
 type sdk struct {
@@ -65,8 +45,8 @@ func must[T any](t *testing.T, x T, err error) T {
 }
 
 // overHTTP and overGRPC make exporters that know the address and the credentials alone.
-func overHTTP(t *testing.T, h *house, headers map[string]string) sdk {
-	ctx, base := context.Background(), h.url+"/v1/otlp"
+func overHTTP(t *testing.T, h *servertest.House, headers map[string]string) sdk {
+	ctx, base := context.Background(), h.URL+"/v1/otlp"
 	traces, err := otlptracehttp.New(ctx, otlptracehttp.WithEndpointURL(base+"/v1/traces"),
 		otlptracehttp.WithHeaders(headers), otlptracehttp.WithCompression(otlptracehttp.GzipCompression))
 	e := sdk{traces: must(t, traces, err)}
@@ -152,9 +132,11 @@ func oneSpan() []trace.ReadOnlySpan {
 // TestOTLPFromSDK: the SDK for Go, over either transport, with credentials, knows the address alone and its data
 // arrives.
 func TestOTLPFromSDK(t *testing.T) {
-	h := real(t, func(o *Options) { o.Users = users(t, "static_user_provider:cmd:root=pw,reader:ro=r") })
-	addr := h.calls()
-	allowed := map[string]string{"authorization": basic("root", "pw")}
+	h := servertest.Real(t, func(o *server.Options) {
+		o.Users = servertest.Users(t, "static_user_provider:cmd:root=pw,reader:ro=r")
+	})
+	addr := h.Calls()
+	allowed := map[string]string{"authorization": servertest.Basic("root", "pw")}
 	overHTTP(t, h, allowed).send(t, "http")
 	overGRPC(t, addr, allowed).send(t, "grpc")
 	for _, service := range []string{"http", "grpc"} {
@@ -166,12 +148,12 @@ func TestOTLPFromSDK(t *testing.T) {
 			"SELECT count(*), min(severity_text), max(severity_number) FROM opentelemetry_logs WHERE CAST(resource_attributes AS STRING) LIKE '%\"service.name\":\"%s\"%'": "[[100  13]]",
 		} {
 			query, want := strings.ReplaceAll(query, "%s", service), strings.ReplaceAll(want, "%s", service)
-			if got := fmt.Sprint(h.selected(query, "Authorization", allowed["authorization"])); got != want {
+			if got := fmt.Sprint(h.Selected(query, "Authorization", allowed["authorization"])); got != want {
 				t.Errorf("%s\n got %s\nwant %s", query, got, want)
 			}
 		}
 	}
-	denied := overGRPC(t, addr, map[string]string{"authorization": basic("reader", "r")})
+	denied := overGRPC(t, addr, map[string]string{"authorization": servertest.Basic("reader", "r")})
 	if err := denied.traces.ExportSpans(context.Background(), oneSpan()); err == nil ||
 		!strings.Contains(err.Error(), "PermissionDenied") {
 		t.Errorf("a reader writes: %v", err)

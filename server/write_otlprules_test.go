@@ -1,35 +1,16 @@
-package server
+package server_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"varve/server/servertest"
 )
-
-// otlp sends a request in JSON.
-func (h *house) otlp(signal, body string, headers ...string) answer {
-	h.Helper()
-	return h.do("POST", "/v1/otlp/v1/"+signal, body,
-		append([]string{"Content-Type", "application/json"}, headers...)...)
-}
-
-// holds holds the rows of a query against a text.
-func (h *house) holds(query, want string) {
-	h.Helper()
-	if got := fmt.Sprint(h.selected(query)); got != want {
-		h.Errorf("%s\n got %s\nwant %s", query, got, want)
-	}
-}
-
-// otlpMetric is a request of one metric of resource and scope with these members.
-func otlpMetric(metric string) string {
-	return `{"resourceMetrics":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}},{"key":"service.instance.id","value":{"stringValue":"i-1"}},{"key":"zone.id","value":{"intValue":"7"}},{"key":"host.name","value":{"stringValue":"h"}}]},` +
-		`"scopeMetrics":[{"scope":{"name":"lib","version":"2","attributes":[{"key":"a.b","value":{"doubleValue":1.5}}]},"schemaUrl":"http://s","metrics":[` + metric + `]}]}]}`
-}
 
 // TestOTLPMetricNames: the tables that metrics go to, by the strategies of the header.
 func TestOTLPMetricNames(t *testing.T) {
-	h := real(t, nil)
+	h := servertest.Real(t, nil)
 	point := `{"dataPoints":[{"timeUnixNano":"1700000000123456789","asDouble":1}]`
 	const strategy = "x-service-otlp-metric-translation-strategy"
 	for _, c := range []struct{ name, unit, kind, strategy, want string }{
@@ -48,68 +29,68 @@ func TestOTLPMetricNames(t *testing.T) {
 		{"rate_per_second", "By/s", `"gauge":` + point + `}`, "NoUTF8EscapingWithSuffixes", "rate_bytes_per_second"},
 		{"as.it-is", "By", `"gauge":` + point + `}`, "NoTranslation", "as.it-is"},
 	} {
-		a := h.otlp("metrics", otlpMetric(fmt.Sprintf(`{"name":%q,"unit":%q,%s}`, c.name, c.unit, c.kind)), strategy,
-			c.strategy)
-		h.want(a, 200, "{}")
-		h.holds(fmt.Sprintf(`SELECT CAST(service_timestamp AS BIGINT), service_value FROM "%s"`, c.want),
+		a := h.OTLP("metrics", servertest.OTLPMetric(fmt.Sprintf(`{"name":%q,"unit":%q,%s}`, c.name, c.unit, c.kind)),
+			strategy, c.strategy)
+		h.Want(a, 200, "{}")
+		h.Holds(fmt.Sprintf(`SELECT CAST(service_timestamp AS BIGINT), service_value FROM "%s"`, c.want),
 			"[[1.700000000123e+12 1]]")
 	}
-	h.want(h.otlp("metrics", "{}", strategy, "Underscore"), 400, strategy)
-	h.want(h.do("GET", "/v1/metricsapi/api/v1/metadata?metric=system_network_io_bytes_total", ""), 200, `"counter"`)
+	h.Want(h.OTLP("metrics", "{}", strategy, "Underscore"), 400, strategy)
+	h.Want(h.Do("GET", "/v1/metricsapi/api/v1/metadata?metric=system_network_io_bytes_total", ""), 200, `"counter"`)
 }
 
 // TestOTLPMetricLabels: which attributes become labels, and what they are called.
 func TestOTLPMetricLabels(t *testing.T) {
-	h := real(t, nil)
+	h := servertest.Real(t, nil)
 	gauge := func(name string) string {
-		return otlpMetric(`{"name":"` + name +
+		return servertest.OTLPMetric(`{"name":"` + name +
 			`","gauge":{"dataPoints":[{"timeUnixNano":1700000000000000000,"asInt":"3","attributes":[{"key":"_x","value":{"stringValue":"1"}},{"key":"1y","value":{"boolValue":true}},` +
 			`{"key":"a-b","value":{"doubleValue":0.5}},{"key":"list","value":{"arrayValue":{"values":[]}}},{"key":"job","value":{"stringValue":"own"}},{"key":"__name__","value":{"stringValue":"other"}}]}]}}`)
 	}
-	h.want(h.otlp("metrics", gauge("m1")), 200, "{}")
-	h.holds(`SELECT * FROM m1`, "[[1.7e+12 3 0.5 i-1 own true 1 i-1 shop]]")
-	h.holds(`SELECT column_name FROM information_schema.columns WHERE table_name = 'm1' ORDER BY ordinal_position`,
+	h.Want(h.OTLP("metrics", gauge("m1")), 200, "{}")
+	h.Holds(`SELECT * FROM m1`, "[[1.7e+12 3 0.5 i-1 own true 1 i-1 shop]]")
+	h.Holds(`SELECT column_name FROM information_schema.columns WHERE table_name = 'm1' ORDER BY ordinal_position`,
 		"[[service_timestamp] [service_value] [a_b] [instance] [job] [key_1y] [key_x] [service_instance_id] [service_name]]")
-	h.want(h.otlp("metrics", gauge("m2"), "x-service-otlp-metric-promote-all-resource-attrs", "true",
+	h.Want(h.OTLP("metrics", gauge("m2"), "x-service-otlp-metric-promote-all-resource-attrs", "true",
 		"x-service-otlp-metric-ignore-resource-attrs", "host.name;none", "x-service-otlp-metric-promote-scope-attrs",
 		"1"), 200, "{}")
-	h.holds(`SELECT zone_id, otel_scope_name, otel_scope_version, otel_scope_schema_url, otel_scope_a_b FROM m2`,
+	h.Holds(`SELECT zone_id, otel_scope_name, otel_scope_version, otel_scope_schema_url, otel_scope_a_b FROM m2`,
 		"[[7 lib 2 http://s 1.5]]")
-	h.want(h.do("GET", "/v1/sql?sql=SELECT+host_name+FROM+m2", ""), 400, "host_name")
-	h.want(h.otlp("metrics", gauge("m3"), "x-service-otlp-metric-promote-resource-attrs", "host.name; other"), 200,
+	h.Want(h.Do("GET", "/v1/sql?sql=SELECT+host_name+FROM+m2", ""), 400, "host_name")
+	h.Want(h.OTLP("metrics", gauge("m3"), "x-service-otlp-metric-promote-resource-attrs", "host.name; other"), 200,
 		"{}")
-	h.holds(`SELECT host_name FROM m3`, "[[h]]")
-	h.want(h.otlp("metrics", gauge("m4"), "x-service-otlp-metric-translation-strategy", "NoTranslation"), 200, "{}")
-	h.holds(`SELECT "a-b", "_x", "service.name" FROM m4`, "[[0.5 1 shop]]")
+	h.Holds(`SELECT host_name FROM m3`, "[[h]]")
+	h.Want(h.OTLP("metrics", gauge("m4"), "x-service-otlp-metric-translation-strategy", "NoTranslation"), 200, "{}")
+	h.Holds(`SELECT "a-b", "_x", "service.name" FROM m4`, "[[0.5 1 shop]]")
 }
 
 // TestOTLPHistograms: the rows of all kinds of metrics that have several.
 func TestOTLPHistograms(t *testing.T) {
-	h := real(t, nil)
-	h.want(h.otlp("metrics",
-		otlpMetric(
+	h := servertest.Real(t, nil)
+	h.Want(h.OTLP("metrics",
+		servertest.OTLPMetric(
 			`{"name":"rpc.duration","unit":"ms","histogram":{"aggregationTemporality":"AGGREGATION_TEMPORALITY_CUMULATIVE","dataPoints":[{"timeUnixNano":"1700000000000000000","count":"10","sum":12.5,"bucketCounts":["1",2,"3",4],"explicitBounds":[0.005,1,10]},`+
 				`{"timeUnixNano":"1700000001000000000","count":3,"bucketCounts":[],"explicitBounds":[]},{"timeUnixNano":"1700000002000000000","flags":1}]}}`)), 200, "{}")
-	h.holds(`SELECT le, service_value FROM rpc_duration_milliseconds_bucket ORDER BY service_timestamp, service_value`,
+	h.Holds(`SELECT le, service_value FROM rpc_duration_milliseconds_bucket ORDER BY service_timestamp, service_value`,
 		"[[0.005 1] [1 3] [10 6] [+Inf 10] [+Inf 3]]")
-	h.holds(`SELECT service_value FROM rpc_duration_milliseconds_sum`, "[[12.5]]")
-	h.holds(`SELECT service_value FROM rpc_duration_milliseconds_count ORDER BY service_timestamp`, "[[10] [3]]")
-	h.want(h.do("GET",
+	h.Holds(`SELECT service_value FROM rpc_duration_milliseconds_sum`, "[[12.5]]")
+	h.Holds(`SELECT service_value FROM rpc_duration_milliseconds_count ORDER BY service_timestamp`, "[[10] [3]]")
+	h.Want(h.Do("GET",
 		"/v1/metricsapi/api/v1/query?query=histogram_quantile(0.5,rpc_duration_milliseconds_bucket)&time=1700000000",
 		""), 200, `"7`)
 
-	h.want(h.otlp("metrics",
-		otlpMetric(
+	h.Want(h.OTLP("metrics",
+		servertest.OTLPMetric(
 			`{"name":"expo","exponentialHistogram":{"dataPoints":[{"timeUnixNano":"1700000000000000000","count":"11","sum":3,"scale":0,"zeroCount":"2","zeroThreshold":0.25,"positive":{"offset":1,"bucketCounts":["4","3"]},"negative":{"offset":-1,"bucketCounts":[2]}}]}}`)), 200, "{}")
-	h.holds(`SELECT le, service_value FROM expo_bucket ORDER BY service_value, le DESC`,
+	h.Holds(`SELECT le, service_value FROM expo_bucket ORDER BY service_value, le DESC`,
 		"[[-0.5 2] [0.25 4] [4 8] [8 11] [+Inf 11]]")
-	h.holds(`SELECT service_value FROM expo_count`, "[[11]]")
+	h.Holds(`SELECT service_value FROM expo_count`, "[[11]]")
 
-	h.want(h.otlp("metrics",
-		otlpMetric(
+	h.Want(h.OTLP("metrics",
+		servertest.OTLPMetric(
 			`{"name":"sum.mary","summary":{"dataPoints":[{"timeUnixNano":"1700000000000000000","count":"4","sum":9,"quantileValues":[{"quantile":0.5,"value":2},{"quantile":1,"value":"NaN"}]}]}}`)), 200, "{}")
-	h.holds(`SELECT quantile, isnan(service_value) FROM sum_mary ORDER BY quantile`, "[[0.5 false] [1 true]]")
-	h.holds(`SELECT a.service_value, b.service_value FROM sum_mary_sum a, sum_mary_count b`, "[[9 4]]")
+	h.Holds(`SELECT quantile, isnan(service_value) FROM sum_mary ORDER BY quantile`, "[[0.5 false] [1 true]]")
+	h.Holds(`SELECT a.service_value, b.service_value FROM sum_mary_sum a, sum_mary_count b`, "[[9 4]]")
 
 	for _, c := range []struct{ name, points, want string }{
 		{"bounds and counts", `{"bucketCounts":[1],"explicitBounds":[1]}`, "one count more than bounds"},
@@ -117,26 +98,27 @@ func TestOTLPHistograms(t *testing.T) {
 		{"too many", `{"bucketCounts":[` + strings.Repeat("1,", 3000) + `1],"explicitBounds":[]}`,
 			"3001 buckets, the limit is"},
 	} {
-		h.want(h.otlp("metrics", otlpMetric(`{"name":"bad","histogram":{"dataPoints":[`+c.points+`]}}`)), 400, c.want)
+		h.Want(h.OTLP("metrics", servertest.OTLPMetric(`{"name":"bad","histogram":{"dataPoints":[`+c.points+`]}}`)),
+			400, c.want)
 	}
-	h.want(h.otlp("metrics", otlpMetric(`{"name":"bad","exponentialHistogram":{"dataPoints":[{"scale":21}]}}`)), 400,
+	h.Want(h.OTLP("metrics", servertest.OTLPMetric(`{"name":"bad","exponentialHistogram":{"dataPoints":[{"scale":21}]}}`)), 400,
 		"scale 21")
 }
 
 // TestOTLPMetricsRefused: what cannot be kept is counted, the rest is stored.
 func TestOTLPMetricsRefused(t *testing.T) {
-	h := real(t, nil)
-	h.want(h.do("POST", "/v1/sql?sql=CREATE+TABLE+taken+(ts+TIMESTAMP+TIME+INDEX,+x+STRING)", ""), 200, "")
+	h := servertest.Real(t, nil)
+	h.Want(h.Do("POST", "/v1/sql?sql=CREATE+TABLE+taken+(ts+TIMESTAMP+TIME+INDEX,+x+STRING)", ""), 200, "")
 	point := `{"dataPoints":[{"timeUnixNano":"1700000000000000000","asDouble":1},{"timeUnixNano":"1700000001000000000","asDouble":2}]}`
 	good, bad, nameless := `{"name":"good","gauge":`+point+`}`, `{"name":"taken","gauge":`+point+`}`,
 		`{"name":"--","gauge":`+point+`}`
-	a := h.otlp("metrics", otlpMetric(strings.Join([]string{good, bad, nameless}, ",")))
-	h.want(a, 200, `{"partialSuccess":{"rejectedDataPoints":"4","errorMessage":"a metric has the name \"--\"`)
-	h.holds(`SELECT count(*) FROM good`, "[[2]]")
-	h.want(h.otlp("metrics", otlpMetric(bad)), 400, `"code":3`)
-	h.want(h.otlp("metrics", otlpMetric(`{"name":"many","gauge":{"dataPoints":[{"asInt":1,"attributes":[`+
+	a := h.OTLP("metrics", servertest.OTLPMetric(strings.Join([]string{good, bad, nameless}, ",")))
+	h.Want(a, 200, `{"partialSuccess":{"rejectedDataPoints":"4","errorMessage":"a metric has the name \"--\"`)
+	h.Holds(`SELECT count(*) FROM good`, "[[2]]")
+	h.Want(h.OTLP("metrics", servertest.OTLPMetric(bad)), 400, `"code":3`)
+	h.Want(h.OTLP("metrics", servertest.OTLPMetric(`{"name":"many","gauge":{"dataPoints":[{"asInt":1,"attributes":[`+
 		manyAttributes(2000)+`]}]}}`)), 400, "has 2004 labels, the limit is")
-	h.want(h.do("GET", "/metrics", ""), 200, `varve_otlp_records_refused_total{signal="metrics"}`)
+	h.Want(h.Do("GET", "/metrics", ""), 200, `varve_otlp_records_refused_total{signal="metrics"}`)
 }
 
 func manyAttributes(n int) string {

@@ -1,9 +1,12 @@
-package server
+package server_test
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"varve/server"
+	"varve/server/servertest"
 )
 
 // otlpSpan is a request of spans, each with these members besides ids and times.
@@ -20,41 +23,41 @@ func otlpValue(value string) string { return `,"attributes":[{"key":"v","value":
 
 // TestOTLPTraceTable: the columns of spans, and the tables beside theirs.
 func TestOTLPTraceTable(t *testing.T) {
-	h := real(t, nil)
-	h.want(h.otlp("traces",
+	h := servertest.Real(t, nil)
+	h.Want(h.OTLP("traces",
 		otlpSpan(
 			`,"kind":"SPAN_KIND_SERVER","traceState":"a=b","status":{"code":2,"message":"boom"},"parentSpanId":"00f067aa0ba902b7",`+
 				`"attributes":[{"key":"b.list","value":{"arrayValue":{"values":[{"stringValue":"x"},{"intValue":"2"},{"kvlistValue":{"values":[{"key":"z","value":{"doubleValue":1}},{"key":"a","value":{}}]}}]}}},{"key":"raw","value":{"bytesValue":"AQL/"}}],`+
 				`"events":[{"timeUnixNano":"1700000000000000002","name":"e","attributes":[{"key":"z","value":{"intValue":1}},{"key":"y","value":{"bytesValue":"_w=="}}]}],"links":[{"traceId":"01","spanId":"02","traceState":"c=d"}]`, `,"parentSpanId":"","kind":17`)), 200, "{}")
-	h.holds(
+	h.Holds(
 		`SELECT column_name, data_type, semantic_type FROM information_schema.columns WHERE table_name = 'opentelemetry_traces' ORDER BY ordinal_position`, strings.ReplaceAll(
 			`[[timestamp timestamp(9) TIMESTAMP] [timestamp_end timestamp(9) FIELD] [duration_nano bigint unsigned FIELD] [parent_span_id string FIELD] [trace_id string FIELD] [span_id string FIELD]
 [span_kind string FIELD] [span_name string FIELD] [span_status_code string FIELD] [span_status_message string FIELD] [trace_state string FIELD] [scope_name string FIELD] [scope_version string FIELD]
 [service_name string TAG] [resource_attributes.replica bigint FIELD] [scope_attributes.s boolean FIELD] [span_attributes.b.list json FIELD] [span_attributes.raw binary FIELD] [span_events json FIELD] [span_links json FIELD]]`, "\n", " "))
-	h.holds(
+	h.Holds(
 		`SELECT duration_nano, parent_span_id, trace_id, span_kind, span_status_code, span_status_message, trace_state FROM opentelemetry_traces ORDER BY span_id`,
 		"[[2 00f067aa0ba902b7 0af7651916cd43dd8448eb211c80319c SPAN_KIND_SERVER STATUS_CODE_ERROR boom a=b] [2 <nil> 0af7651916cd43dd8448eb211c80319c SPAN_KIND_UNSPECIFIED   ]]")
-	h.holds(
+	h.Holds(
 		`SELECT CAST("span_attributes.b.list" AS STRING), CAST(span_events AS STRING), CAST(span_links AS STRING) FROM opentelemetry_traces ORDER BY span_id`,
 		`[[["x",2,{"a":null,"z":1.0}] [{"attributes":{"y":"ff","z":1},"name":"e","time":"2023-11-14T22:13:20.000000002Z"}] [{"attributes":{},"span_id":"02","trace_id":"01","trace_state":"c=d"}]] [<nil> [] []]]`)
 	for range 2 {
-		h.holds(`SELECT CAST(timestamp AS STRING), service_name FROM opentelemetry_traces_services`,
+		h.Holds(`SELECT CAST(timestamp AS STRING), service_name FROM opentelemetry_traces_services`,
 			"[[2100-01-01T00:00:00 shop]]")
-		h.holds(`SELECT service_name, span_name, span_kind FROM opentelemetry_traces_operations ORDER BY span_name`,
+		h.Holds(`SELECT service_name, span_name, span_kind FROM opentelemetry_traces_operations ORDER BY span_name`,
 			"[[shop op0 SPAN_KIND_SERVER] [shop op1 SPAN_KIND_UNSPECIFIED]]")
-		h.want(h.otlp("traces", otlpSpan(`,"kind":2`)), 200, "{}")
+		h.Want(h.OTLP("traces", otlpSpan(`,"kind":2`)), 200, "{}")
 	}
 	for _, want := range []string{"append_mode = 'true'", "table_data_model = 'service_trace_v1'", "SKIPPING INDEX",
 		"Created on insertion"} {
-		h.want(h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+opentelemetry_traces", ""), 200, want)
+		h.Want(h.Do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+opentelemetry_traces", ""), 200, want)
 	}
-	h.want(h.otlp("traces", otlpSpan(""), "x-service-trace-table-name", "mine", "x-service-hints", "ttl=7d"), 200, "{}")
-	h.want(h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+mine", ""), 200, "7days")
-	if a := h.do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+mine_services", ""); strings.Contains(a.body, "ttl") {
-		t.Error(a.body)
+	h.Want(h.OTLP("traces", otlpSpan(""), "x-service-trace-table-name", "mine", "x-service-hints", "ttl=7d"), 200, "{}")
+	h.Want(h.Do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+mine", ""), 200, "7days")
+	if a := h.Do("GET", "/v1/sql?sql=SHOW+CREATE+TABLE+mine_services", ""); strings.Contains(a.Body, "ttl") {
+		t.Error(a.Body)
 	}
-	h.want(h.otlp("traces", otlpSpan(""), "x-service-pipeline-name", "other"), 400, "service_trace_v1")
-	h.want(h.otlp("traces", otlpSpan(""), "x-service-hints", "auto_create_table=false", "x-service-trace-table-name",
+	h.Want(h.OTLP("traces", otlpSpan(""), "x-service-pipeline-name", "other"), 400, "service_trace_v1")
+	h.Want(h.OTLP("traces", otlpSpan(""), "x-service-hints", "auto_create_table=false", "x-service-trace-table-name",
 		"absent"), 400, "does not exist")
 }
 
@@ -63,17 +66,17 @@ func TestOTLPTraceTable(t *testing.T) {
 func TestOTLPNumbersApart(t *testing.T) {
 	columnType := `SELECT data_type FROM information_schema.columns WHERE column_name = 'span_attributes.v'`
 	float, whole := otlpSpan(otlpValue(`"doubleValue":1.5`)), otlpSpan(otlpValue(`"intValue":1`))
-	h := real(t, func(o *Options) { o.Rows.StrictNumbers = true })
-	h.want(h.otlp("traces", whole), 200, "{}")
-	h.want(h.otlp("traces", float), 400, "span_attributes.v")
-	h.holds(columnType, "[[bigint]]")
-	h.want(h.otlp("traces", float, "x-service-hints", "widen_numbers=on"), 200, "{}")
-	h.holds(columnType, "[[double]]")
-	h = real(t, nil)
-	h.want(h.otlp("traces", whole), 200, "{}")
-	h.want(h.otlp("traces", float, "x-service-hints", "widen_numbers=false"), 400, "span_attributes.v")
-	h.want(h.otlp("traces", float), 200, "{}")
-	h.holds(columnType, "[[double]]")
+	h := servertest.Real(t, func(o *server.Options) { o.Rows.StrictNumbers = true })
+	h.Want(h.OTLP("traces", whole), 200, "{}")
+	h.Want(h.OTLP("traces", float), 400, "span_attributes.v")
+	h.Holds(columnType, "[[bigint]]")
+	h.Want(h.OTLP("traces", float, "x-service-hints", "widen_numbers=on"), 200, "{}")
+	h.Holds(columnType, "[[double]]")
+	h = servertest.Real(t, nil)
+	h.Want(h.OTLP("traces", whole), 200, "{}")
+	h.Want(h.OTLP("traces", float, "x-service-hints", "widen_numbers=false"), 400, "span_attributes.v")
+	h.Want(h.OTLP("traces", float), 200, "{}")
+	h.Holds(columnType, "[[double]]")
 }
 
 // TestOTLPTypeDrift: the type of a new attribute is that which all values of a request fit.
@@ -99,16 +102,16 @@ func TestOTLPTypeDrift(t *testing.T) {
 		{"JSON takes all", []string{`"arrayValue":{}`, `"intValue":1`}, "json [[[]] [1]]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := real(t, nil)
+			h := servertest.Real(t, nil)
 			var spans []string
 			for _, v := range c.values {
 				spans = append(spans, otlpValue(v))
 			}
-			h.want(h.otlp("traces", otlpSpan(spans...)), 200, "{}")
-			typ := h.selected(
+			h.Want(h.OTLP("traces", otlpSpan(spans...)), 200, "{}")
+			typ := h.Selected(
 				`SELECT data_type FROM information_schema.columns WHERE table_name = 'opentelemetry_traces' AND column_name = 'span_attributes.v'`)
 			if got := fmt.Sprint(typ[0][0], " ",
-				h.selected(`SELECT "span_attributes.v" FROM opentelemetry_traces ORDER BY span_id`)); got != c.want {
+				h.Selected(`SELECT "span_attributes.v" FROM opentelemetry_traces ORDER BY span_id`)); got != c.want {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
@@ -118,37 +121,37 @@ func TestOTLPTypeDrift(t *testing.T) {
 // TestOTLPTypeOfTable: the type of the table's column rules; integers become floats; a span that does not fit is
 // refused alone.
 func TestOTLPTypeOfTable(t *testing.T) {
-	h := real(t, nil)
+	h := servertest.Real(t, nil)
 	put := func(status int, want string, values ...string) {
 		h.Helper()
 		var spans []string
 		for _, v := range values {
 			spans = append(spans, otlpValue(v))
 		}
-		h.want(h.otlp("traces", otlpSpan(spans...)), status, want)
+		h.Want(h.OTLP("traces", otlpSpan(spans...)), status, want)
 	}
 	put(200, "{}", `"intValue":1`)
 	put(200, "{}", `"stringValue":"2"`)
 	put(200,
 		`"rejectedSpans":"1","errorMessage":"column span_attributes.v is of type Int64, which cannot hold the value \"x\""`, `"intValue":3`, `"stringValue":"x"`)
 	put(400, "cannot hold the value", `"stringValue":"x"`)
-	h.holds(`SELECT count(*), sum("span_attributes.v") FROM opentelemetry_traces`, "[[3 6]]")
-	h.want(h.do("POST", "/v1/sql?sql=ADMIN+flush_table('opentelemetry_traces')", ""), 200, "")
+	h.Holds(`SELECT count(*), sum("span_attributes.v") FROM opentelemetry_traces`, "[[3 6]]")
+	h.Want(h.Do("POST", "/v1/sql?sql=ADMIN+flush_table('opentelemetry_traces')", ""), 200, "")
 	put(200, "{}", `"intValue":4`, `"doubleValue":4.5`)
-	h.holds(`SELECT count(*), sum("span_attributes.v") FROM opentelemetry_traces`, "[[5 14.5]]")
-	h.holds(
+	h.Holds(`SELECT count(*), sum("span_attributes.v") FROM opentelemetry_traces`, "[[5 14.5]]")
+	h.Holds(
 		`SELECT data_type FROM information_schema.columns WHERE table_name = 'opentelemetry_traces' AND column_name = 'span_attributes.v'`, "[[double]]")
 
 	// Those that the conventions define have their type whatever comes first.
 	known := `,"attributes":[{"key":"http.response.status_code","value":{"stringValue":"200"}},{"key":"http.route","value":{"intValue":5}}]`
-	h.want(h.otlp("traces", otlpSpan(known)), 200, "{}")
-	h.holds(
+	h.Want(h.OTLP("traces", otlpSpan(known)), 200, "{}")
+	h.Holds(
 		`SELECT "span_attributes.http.response.status_code" + 1, "span_attributes.http.route" FROM opentelemetry_traces WHERE "span_attributes.http.route" IS NOT NULL`, "[[201 5]]")
 }
 
 // TestOTLPSpansRefused: what cannot be kept leaves nothing behind.
 func TestOTLPSpansRefused(t *testing.T) {
-	h := real(t, nil)
+	h := servertest.Real(t, nil)
 	deep := strings.Repeat(`"arrayValue":{"values":[{`, 25) + strings.Repeat(`}]}`, 25)
 	for _, c := range []struct{ name, span, want string }{
 		{"attributes", `,"attributes":[` + manyAttributes(10_000) + `]`, "more than 1024 attributes"},
@@ -164,17 +167,17 @@ func TestOTLPSpansRefused(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := *h
 			h.T = t
-			h.want(h.otlp("traces", otlpSpan(c.span)), 400, c.want)
-			a := h.otlp("traces", otlpSpan(otlpValue(`"intValue":1`), c.span, otlpValue(`"intValue":2`)))
-			h.want(a, 200, `"rejectedSpans":"1"`)
-			h.want(a, 200, c.want)
-			h.holds(
+			h.Want(h.OTLP("traces", otlpSpan(c.span)), 400, c.want)
+			a := h.OTLP("traces", otlpSpan(otlpValue(`"intValue":1`), c.span, otlpValue(`"intValue":2`)))
+			h.Want(a, 200, `"rejectedSpans":"1"`)
+			h.Want(a, 200, c.want)
+			h.Holds(
 				`SELECT count(*) FROM information_schema.columns WHERE table_name = 'opentelemetry_traces' AND column_name LIKE 'span_attributes.%' AND column_name <> 'span_attributes.v'`, "[[0]]")
 		})
 	}
-	h.holds(`SELECT count(*), sum("span_attributes.v") FROM opentelemetry_traces`, "[[14 21]]")
-	h.want(h.otlp("traces", otlpSpan(otlpValue(deep)), "x-service-trace-table-name", "deep"), 200, "{}")
-	h.want(h.otlp("traces",
+	h.Holds(`SELECT count(*), sum("span_attributes.v") FROM opentelemetry_traces`, "[[14 21]]")
+	h.Want(h.OTLP("traces", otlpSpan(otlpValue(deep)), "x-service-trace-table-name", "deep"), 200, "{}")
+	h.Want(h.OTLP("traces",
 		otlpSpan(otlpValue(strings.Repeat(`"arrayValue":{"values":[{`, 200)+
 			strings.Repeat(`}]}`, 200)))), 400, "nesting is deeper than")
 }

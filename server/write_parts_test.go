@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -13,40 +13,42 @@ import (
 	"varve/engine"
 	"varve/engine/status"
 	"varve/pipeline"
+	"varve/server"
+	"varve/server/servertest"
 	"varve/server/web"
 	"varve/server/write/rows/rejects"
 )
 
 // tellers are the ways of objects into a table whose answers tell of each entry. Columns of the event collector have
 // its prefix.
-var tellers = map[string]func(h *house, table string, objects []string) answer{
-	"bulk": func(h *house, table string, objects []string) answer {
+var tellers = map[string]func(h *servertest.House, table string, objects []string) servertest.Answer{
+	"bulk": func(h *servertest.House, table string, objects []string) servertest.Answer {
 		const action = `{"create":{}}` + "\n"
-		return h.do("POST", bulkPath+"/"+table+"/_bulk", action+strings.Join(objects, "\n"+action)+"\n", "Content-Type",
-			"application/x-ndjson")
+		return h.Do("POST", servertest.BulkPath+"/"+table+"/_bulk", action+strings.Join(objects, "\n"+action)+"\n",
+			"Content-Type", "application/x-ndjson")
 	},
-	"through": func(h *house, table string, objects []string) answer {
+	"through": func(h *servertest.House, table string, objects []string) servertest.Answer {
 		const action = `{"create":{}}` + "\n"
 		text := action + strings.Join(objects, "\n"+action) + "\n"
 		text = strings.NewReplacer(`{"g`, `{"ts":1,"g`, `{"a0`, `{"ts":1,"a0`, `{"b0`, `{"ts":1,"b0`, `{"c0`,
 			`{"ts":1,"c0`).Replace(text)
-		return h.do("POST", bulkPath+"/"+table+"/_bulk?pipeline_name=asis", text, "Content-Type",
+		return h.Do("POST", servertest.BulkPath+"/"+table+"/_bulk?pipeline_name=asis", text, "Content-Type",
 			"application/x-ndjson")
 	},
-	"hec": func(h *house, table string, objects []string) answer {
+	"hec": func(h *servertest.House, table string, objects []string) servertest.Answer {
 		event := `{"index":"` + table + `","event":`
-		return h.do("POST", collectorPath+"/services/collector", event+strings.Join(objects, "}"+event)+"}",
+		return h.Do("POST", servertest.CollectorPath+"/services/collector", event+strings.Join(objects, "}"+event)+"}",
 			"Content-Type", "application/json")
 	},
-	"agents": func(h *house, table string, objects []string) answer {
-		return h.do("POST", agentLogs+"?table="+table, "["+strings.Join(objects, ",")+"]", "Content-Type",
+	"agents": func(h *servertest.House, table string, objects []string) servertest.Answer {
+		return h.Do("POST", servertest.AgentLogs+"?table="+table, "["+strings.Join(objects, ",")+"]", "Content-Type",
 			"application/json")
 	},
 }
 
 // asIs makes a pipeline that stores objects as they are.
-func asIs(h *house) {
-	h.want(h.do("POST", "/v1/pipelines/asis", "processors: [{epoch: {field: ts}}]", "Content-Type",
+func asIs(h *servertest.House) {
+	h.Want(h.Do("POST", "/v1/pipelines/asis", "processors: [{epoch: {field: ts}}]", "Content-Type",
 		"application/x-yaml"), 200, "")
 }
 
@@ -74,27 +76,27 @@ func TestManyNewFields(t *testing.T) {
 	h := rejecting(t)
 	asIs(h)
 	for name, send := range tellers {
-		if a := send(h, name, newFields(1000)); a.status > 202 || strings.Contains(a.body, `"errors":true`) {
-			t.Errorf("%s: %d %.300s", name, a.status, a.body)
+		if a := send(h, name, newFields(1000)); a.Status > 202 || strings.Contains(a.Body, `"errors":true`) {
+			t.Errorf("%s: %d %.300s", name, a.Status, a.Body)
 		}
-		h.holds("SELECT count(*) FROM \""+name+"\"", "[[1000]]")
+		h.Holds("SELECT count(*) FROM \""+name+"\"", "[[1000]]")
 	}
-	h.want(h.do("POST", "/v1/ingest?pipeline_name=service_identity&table=whole", strings.Join(newFields(1000), "\n"),
+	h.Want(h.Do("POST", "/v1/ingest?pipeline_name=service_identity&table=whole", strings.Join(newFields(1000), "\n"),
 		"Content-Type", "application/x-ndjson"), 400, "more cells")
-	h.want(h.sql("SELECT count(*) FROM whole"), 400, "Table not found")
+	h.Want(h.SQL("SELECT count(*) FROM whole"), 400, "Table not found")
 
-	addr, _ := h.forward()
-	h.answered(addr, newFieldsMessage(2000), bigAnswer)
-	h.holds("SELECT count(*), sum(g0), sum(g1999) FROM fields", "[[2000 1 1]]")
-	h.answered(addr, newFieldsMessage(4400), bigAnswer)
-	h.holds(`SELECT (SELECT count(*) FROM fields), count(*) FROM service_private.rejected WHERE "table" = 'fields'`,
+	addr, _ := h.Forward()
+	answered(h, addr, newFieldsMessage(2000), servertest.BigAnswer)
+	h.Holds("SELECT count(*), sum(g0), sum(g1999) FROM fields", "[[2000 1 1]]")
+	answered(h, addr, newFieldsMessage(4400), servertest.BigAnswer)
+	h.Holds(`SELECT (SELECT count(*) FROM fields), count(*) FROM service_private.rejected WHERE "table" = 'fields'`,
 		"[[6095 305]]")
 }
 
 // answered sends to an address and wants an answer.
-func (h *house) answered(addr, send, want string) {
+func answered(h *servertest.House, addr, send, want string) {
 	h.Helper()
-	c := h.connect(addr)
+	c := h.Connect(addr)
 	if _, err := io.WriteString(c, send); err != nil {
 		h.Fatal(err)
 	}
@@ -122,27 +124,27 @@ func TestWideEntriesFailAlone(t *testing.T) {
 			good = `"event.good"`
 		}
 		if a := send(h, name, []string{wide("a", 3000), wide("b", 3000), wide("c", 5000),
-			`{"good":1}`}); !strings.Contains(a.body, "at most 4096 columns") {
-			t.Errorf("%s: %d %.300s", name, a.status, a.body)
+			`{"good":1}`}); !strings.Contains(a.Body, "at most 4096 columns") {
+			t.Errorf("%s: %d %.300s", name, a.Status, a.Body)
 		}
-		h.holds("SELECT count(*), sum("+good+") FROM \""+name+"\"", "[[2 1]]")
+		h.Holds("SELECT count(*), sum("+good+") FROM \""+name+"\"", "[[2 1]]")
 	}
 
 	var journal strings.Builder
 	for i := range 5000 {
 		fmt.Fprintf(&journal, "F%d=1\n", i)
 	}
-	h.want(h.do("POST", "/v1/journald/upload",
+	h.Want(h.Do("POST", "/v1/journald/upload",
 		journal.String()+"\nMESSAGE=a\nF2=x\n\n"+journal.String()+"\nMESSAGE=b\n\n", "Content-Type",
 		"application/vnd.fdo.journal"), 200, "OK")
-	h.holds(`SELECT "MESSAGE", "F2" FROM journald_logs ORDER BY "MESSAGE"`, "[[a x] [b <nil>]]")
-	h.holds("SELECT count(*) FROM service_private.rejected WHERE reason LIKE '%F409_''%'", "[[2]]")
+	h.Holds(`SELECT "MESSAGE", "F2" FROM journald_logs ORDER BY "MESSAGE"`, "[[a x] [b <nil>]]")
+	h.Holds("SELECT count(*) FROM service_private.rejected WHERE reason LIKE '%F409_''%'", "[[2]]")
 
 	tags := strings.ReplaceAll(wide("t", 5000), ":1", `:"x"`)
-	h.want(h.do("POST", "/v1/jsonput/api/put?details",
+	h.Want(h.Do("POST", "/v1/jsonput/api/put?details",
 		`[{"metric":"put","timestamp":1,"value":1,"tags":`+tags+
 			`},{"metric":"put","timestamp":2,"value":2,"tags":{"good":"x"}}]`), 200, `"success":1,"failed":1`)
-	h.holds("SELECT good, service_value FROM put", "[[x 2]]")
+	h.Holds("SELECT good, service_value FROM put", "[[x 2]]")
 }
 
 // refusing is a store that refuses rejects some times, for a time or for good.
@@ -164,101 +166,101 @@ func (r *refusing) Write(ctx context.Context, s *engine.WriteSet) ([]engine.Writ
 func TestRejectsFindNoRoom(t *testing.T) {
 	full := status.New(status.StorageUnavailable, "memtables are full")
 	store := &refusing{why: full}
-	h := real(t, func(o *Options) {
+	h := servertest.Real(t, func(o *server.Options) {
 		store.Store = o.Admin.Store.(web.Store)
 		o.Rows.Rejects = rejects.New(store, nil)
 	})
-	addr, _ := h.forward()
+	addr, _ := h.Forward()
 	message := func(value string) string {
 		// the second record is no map
 		return "\x93\xa1t\x92\x92\x01\x81\xa1a" + value + "\x92\x02\x07" + "\x81\xa5chunk\xa2id"
 	}
 	store.left.Store(3)
-	h.answered(addr, message("\x01"), bigAnswer)
-	h.holds("SELECT count(*) FROM t", "[[1]]") // the rows are not written again
-	h.holds("SELECT count(*) FROM service_private.rejected", "[[1]]")
+	answered(h, addr, message("\x01"), servertest.BigAnswer)
+	h.Holds("SELECT count(*) FROM t", "[[1]]") // the rows are not written again
+	h.Holds("SELECT count(*) FROM service_private.rejected", "[[1]]")
 
 	store.why = errors.New("the disk is gone")
 	store.left.Store(1)
-	c := h.connect(addr)
+	c := h.Connect(addr)
 	if _, err := io.WriteString(c, message("\x02")); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := io.ReadAll(c); len(got) > 0 || err != nil {
 		t.Errorf("answer %q, %v", got, err)
 	}
-	h.answered(addr, message("\x02"), bigAnswer)
-	h.holds("SELECT count(*) FROM service_private.rejected", "[[2]]")
+	answered(h, addr, message("\x02"), servertest.BigAnswer)
+	h.Holds("SELECT count(*) FROM service_private.rejected", "[[2]]")
 
 	store.why = full
 	store.left.Store(2)
-	ln := h.listen()
-	h.serving(func() error { return h.s.ServeSyslog(ln) })
-	h.want(
-		h.sql(
+	ln := h.Listen()
+	h.Serving(func() error { return h.Server.ServeSyslog(ln) })
+	h.Want(
+		h.SQL(
 			`CREATE TABLE syslog (service_timestamp TIMESTAMP(9) TIME INDEX, message BIGINT) WITH (append_mode = 'true')`), 200, "")
-	if _, err := io.WriteString(h.connect(ln.Addr().String()), "<34>1 2026-01-02T03:04:05Z web su 7 - - one\n"); err !=
+	if _, err := io.WriteString(h.Connect(ln.Addr().String()), "<34>1 2026-01-02T03:04:05Z web su 7 - - one\n"); err !=
 		nil {
 		t.Fatal(err)
 	}
-	h.await("SELECT count(*) FROM service_private.rejected", "[[3]]")
+	await(h, "SELECT count(*) FROM service_private.rejected", "[[3]]")
 
-	h.want(
-		h.sql(
+	h.Want(
+		h.SQL(
 			`CREATE TABLE journald_logs (service_timestamp TIMESTAMP(9) TIME INDEX, "N" BIGINT) WITH (append_mode = 'true')`), 200, "")
 	store.left.Store(1)
 	for _, want := range []int{503, 200} {
-		h.want(h.do("POST", "/v1/journald/upload", "N=x\n\n", "Content-Type", "application/vnd.fdo.journal"), want, "")
+		h.Want(h.Do("POST", "/v1/journald/upload", "N=x\n\n", "Content-Type", "application/vnd.fdo.journal"), want, "")
 	}
-	h.holds("SELECT count(*) FROM service_private.rejected", "[[4]]")
+	h.Holds("SELECT count(*) FROM service_private.rejected", "[[4]]")
 }
 
 // TestForwardTags: every tag makes the name of a table.
 func TestForwardTags(t *testing.T) {
 	h := rejecting(t)
-	addr, _ := h.forward()
+	addr, _ := h.Forward()
 	for tag, table := range map[string]string{"": "_", ".": "_", "..": "__", "a/b": "a_b", "...": "..."} {
 		var count int64
-		if rows := h.sql(`SELECT count(*) FROM "` + table + `"`); rows.status == 200 {
+		if rows := h.SQL(`SELECT count(*) FROM "` + table + `"`); rows.Status == 200 {
 			count = 1
 		}
-		h.answered(addr, "\x94"+string([]byte{0xa0 | byte(len(tag))})+tag+"\x01\x81\xa1a\x01\x81\xa5chunk\xa2id",
-			bigAnswer)
-		h.holds(`SELECT count(*) FROM "`+table+`"`, fmt.Sprintf("[[%d]]", count+1))
+		answered(h, addr, "\x94"+string([]byte{0xa0 | byte(len(tag))})+tag+"\x01\x81\xa1a\x01\x81\xa5chunk\xa2id",
+			servertest.BigAnswer)
+		h.Holds(`SELECT count(*) FROM "`+table+`"`, fmt.Sprintf("[[%d]]", count+1))
 	}
 }
 
 // TestCutAgentBody: a body of logs without its end is told of; the logs before it are stored.
 func TestCutAgentBody(t *testing.T) {
-	h := real(t, nil)
+	h := servertest.Real(t, nil)
 	const whole = ` [{"message":"a"},{"message":"b"}] `
 	for n := strings.LastIndex(whole, "}") + 1; n <= len(whole); n++ {
 		status, text := 202, "{}"
 		if !strings.Contains(whole[:n], "]") {
 			status, text = 400, "log 3, one of 1 that are not stored: the body ends before"
 		}
-		h.want(h.do("POST", agentLogs+"?table=cut", whole[:n], "Content-Type", "application/json"), status,
+		h.Want(h.Do("POST", servertest.AgentLogs+"?table=cut", whole[:n], "Content-Type", "application/json"), status,
 			text)
 	}
-	h.want(h.do("POST", agentLogs+"?table=cut", `{"message":"a"} {"message":"]"}`, "Content-Type",
+	h.Want(h.Do("POST", servertest.AgentLogs+"?table=cut", `{"message":"a"} {"message":"]"}`, "Content-Type",
 		"application/json"), 202, "")
-	h.holds("SELECT count(*) FROM cut", "[[8]]")
+	h.Holds("SELECT count(*) FROM cut", "[[8]]")
 }
 
 // TestPutRefusedWhole: points that a database or a view refuses are told of as they were sent.
 func TestPutRefusedWhole(t *testing.T) {
-	h := real(t, nil)
-	h.want(h.sql("CREATE TABLE of (ts TIMESTAMP TIME INDEX); CREATE VIEW shown AS SELECT * FROM of"), 200, "")
+	h := servertest.Real(t, nil)
+	h.Want(h.SQL("CREATE TABLE of (ts TIMESTAMP TIME INDEX); CREATE VIEW shown AS SELECT * FROM of"), 200, "")
 	const bad, first, second = `{"metric":"shown","timestamp":1,"value":"x","tags":{"a":"b"}}`,
 		`{"metric":"shown","timestamp":1,"value":1,"tags":{"a":"b"}}`,
 		`{"metric":"shown","timestamp":2,"value":1,"tags":{"a":"b"}}`
 	for path, reason := range map[string]string{"": "is a view", "&db=absent": "Failed to find schema"} {
-		a := h.do("POST", "/v1/jsonput/api/put?details"+path, "["+first+","+bad+","+second+"]")
-		h.want(a, 200, `"success":0,"failed":3`)
-		h.want(a, 200, `{"datapoint":`+first+`,"error":`)
-		h.want(a, 200, `{"datapoint":`+second+`,"error":`)
-		if n := strings.Count(a.body, reason); n != 2 {
-			t.Errorf("%d points with %q: %s", n, reason, a.body)
+		a := h.Do("POST", "/v1/jsonput/api/put?details"+path, "["+first+","+bad+","+second+"]")
+		h.Want(a, 200, `"success":0,"failed":3`)
+		h.Want(a, 200, `{"datapoint":`+first+`,"error":`)
+		h.Want(a, 200, `{"datapoint":`+second+`,"error":`)
+		if n := strings.Count(a.Body, reason); n != 2 {
+			t.Errorf("%d points with %q: %s", n, reason, a.Body)
 		}
 	}
 }
@@ -266,11 +268,11 @@ func TestPutRefusedWhole(t *testing.T) {
 // TestLargeRowsInParts: records whose rows together are larger than a batch may be are stored in parts; one that is so
 // alone is kept with the reason.
 func TestLargeRowsInParts(t *testing.T) {
-	h := real(t, func(o *Options) {
+	h := servertest.Real(t, func(o *server.Options) {
 		o.Rows.Pipelines = pipeline.New(pipeline.Options{RowBytes: 1 << 20})
 		o.Rows.Rejects = rejects.New(o.Admin.Store.(web.Store), nil)
 	})
-	addr, _ := h.forward()
+	addr, _ := h.Forward()
 	b := append([]byte("\x93\xa1t\xdc"), 0, 201)
 	for i := range 201 {
 		size := 16 << 10
@@ -280,7 +282,7 @@ func TestLargeRowsInParts(t *testing.T) {
 		b = binary.BigEndian.AppendUint32(append(b, "\x92\x01\x81\xa1a\xdb"...), uint32(size))
 		b = append(b, strings.Repeat("x", size)...)
 	}
-	h.answered(addr, string(b)+"\x81\xa5chunk\xa2id", bigAnswer)
-	h.holds("SELECT count(*), max(length(a)) FROM t", "[[200 16384]]")
-	h.holds("SELECT count(*) FROM service_private.rejected WHERE reason LIKE '%the limit is 1048576%'", "[[1]]")
+	answered(h, addr, string(b)+"\x81\xa5chunk\xa2id", servertest.BigAnswer)
+	h.Holds("SELECT count(*), max(length(a)) FROM t", "[[200 16384]]")
+	h.Holds("SELECT count(*) FROM service_private.rejected WHERE reason LIKE '%the limit is 1048576%'", "[[1]]")
 }

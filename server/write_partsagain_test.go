@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"context"
@@ -11,6 +11,8 @@ import (
 
 	"varve/engine"
 	"varve/engine/status"
+	"varve/server"
+	"varve/server/servertest"
 	"varve/server/web"
 )
 
@@ -32,7 +34,7 @@ func (f *filling) Write(ctx context.Context, s *engine.WriteSet) ([]engine.Writt
 // not stored twice.
 func TestSentAgain(t *testing.T) {
 	store := &filling{}
-	h := real(t, func(o *Options) {
+	h := servertest.Real(t, func(o *server.Options) {
 		store.Store = o.Admin.Store.(web.Store)
 		o.Rows.Writer = web.NewWriter(store)
 		o.Forward.Store = store
@@ -45,16 +47,16 @@ func TestSentAgain(t *testing.T) {
 			store.left.Store(part + 1)
 			refused := 0
 			a := send(h, table, objects)
-			for ; a.status == 503; a = send(h, table, objects) {
+			for ; a.Status == 503; a = send(h, table, objects) {
 				if refused++; refused > 1 {
 					t.Fatalf("%s: refused again", table)
 				}
 			}
-			if strings.Contains(a.body, `"errors":true`) {
+			if strings.Contains(a.Body, `"errors":true`) {
 				var answer struct {
 					Items []map[string]struct{ Status int }
 				}
-				if err := json.Unmarshal([]byte(a.body), &answer); err != nil {
+				if err := json.Unmarshal([]byte(a.Body), &answer); err != nil {
 					t.Fatal(err)
 				}
 				var rest []string
@@ -72,41 +74,41 @@ func TestSentAgain(t *testing.T) {
 				}
 				a = send(h, table, rest)
 			}
-			if a.status > 202 || refused == 0 {
-				t.Errorf("%s: %d %.300s, %d refused", table, a.status, a.body, refused)
+			if a.Status > 202 || refused == 0 {
+				t.Errorf("%s: %d %.300s, %d refused", table, a.Status, a.Body, refused)
 			}
-			h.holds("SELECT count(*) FROM \""+table+"\"", "[[1000]]")
+			h.Holds("SELECT count(*) FROM \""+table+"\"", "[[1000]]")
 			if send(h, table, objects); store.left.Load() >= 0 {
 				t.Errorf("%s: the store was not written to", table)
 			}
-			h.holds("SELECT count(*) FROM \""+table+"\"", "[[2000]]") // another request of the same entries
+			h.Holds("SELECT count(*) FROM \""+table+"\"", "[[2000]]") // another request of the same entries
 		}
 	}
 	for _, name := range []string{"hec", "agents"} {
 		for _, removal := range []string{"TRUNCATE", "DROP"} {
 			table := name + removal
 			store.left.Store(2) // the second part is refused
-			if a := tellers[name](h, table, objects); a.status != 503 {
-				t.Fatalf("%s: %d %.300s", table, a.status, a.body)
+			if a := tellers[name](h, table, objects); a.Status != 503 {
+				t.Fatalf("%s: %d %.300s", table, a.Status, a.Body)
 			}
-			h.want(h.sql(removal+` TABLE "`+table+`"`), 200, "")
-			if a := tellers[name](h, table, objects); a.status > 202 {
-				t.Fatalf("%s: %d %.300s", table, a.status, a.body)
+			h.Want(h.SQL(removal+` TABLE "`+table+`"`), 200, "")
+			if a := tellers[name](h, table, objects); a.Status > 202 {
+				t.Fatalf("%s: %d %.300s", table, a.Status, a.Body)
 			}
-			h.holds("SELECT count(*) FROM \""+table+"\"", "[[1000]]") // what was stored before is gone
+			h.Holds("SELECT count(*) FROM \""+table+"\"", "[[1000]]") // what was stored before is gone
 		}
 	}
-	addr, _ := h.forward()
+	addr, _ := h.Forward()
 	for part := range int64(2) {
 		store.left.Store(part + 1)
-		c := h.connect(addr)
+		c := h.Connect(addr)
 		if _, err := io.WriteString(c, newFieldsMessage(2000)); err != nil {
 			t.Fatal(err)
 		}
-		got := make([]byte, len(bigAnswer))
+		got := make([]byte, len(servertest.BigAnswer))
 		if _, err := io.ReadFull(c, got); err != nil {
-			h.answered(addr, newFieldsMessage(2000), bigAnswer)
+			answered(h, addr, newFieldsMessage(2000), servertest.BigAnswer)
 		}
-		h.holds("SELECT count(*) FROM fields", fmt.Sprintf("[[%d]]", 2000*(part+1)))
+		h.Holds("SELECT count(*) FROM fields", fmt.Sprintf("[[%d]]", 2000*(part+1)))
 	}
 }

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"varve/server/servertest"
 )
 
 // pipelineCase is an ingest case: requests into one table, then what the tables hold.
@@ -51,42 +53,42 @@ type pipelineTable struct {
 }
 
 func TestPipelineCases(t *testing.T) {
-	h := real(t, nil)
-	var n count
-	for _, path := range files(t, "pipeline") {
+	h := servertest.Real(t, nil)
+	var n servertest.Count
+	for _, path := range servertest.Files(t, "pipeline") {
 		var cases []pipelineCase
-		load(t, path, &cases)
+		servertest.Load(t, path, &cases)
 		area := strings.TrimSuffix(filepath.Base(path), ".json")
 		for i, c := range cases {
-			n.run(t, "pipeline/"+area+"/"+c.Name, func(t *testing.T) {
-				h := h.as(t)
-				h.pipelineCase(c, fmt.Sprintf("p_%s_%d", strings.ReplaceAll(area, "-", "_"), i))
+			n.Run(t, "pipeline/"+area+"/"+c.Name, func(t *testing.T) {
+				h := h.As(t)
+				runCase(h, c, fmt.Sprintf("p_%s_%d", strings.ReplaceAll(area, "-", "_"), i))
 			})
 		}
 	}
-	n.report(t)
+	n.Report(t)
 }
 
-func (h *house) pipelineCase(c pipelineCase, table string) {
+func runCase(h *servertest.House, c pipelineCase, table string) {
 	name := "service_identity"
 	if c.UsePipeline != "" {
 		name = c.UsePipeline
 	}
 	for extra, document := range c.Extra {
-		h.want(h.do("POST", "/v1/pipelines/"+extra, document, "Content-Type", "application/x-yaml"), 200, extra)
+		h.Want(h.Do("POST", "/v1/pipelines/"+extra, document, "Content-Type", "application/x-yaml"), 200, extra)
 	}
 	if c.Pipeline != "" {
 		if name = c.PipelineName; name == "" {
 			name = "doc_" + table
 		}
-		a := h.do("POST", "/v1/pipelines/"+name, c.Pipeline, "Content-Type", "application/x-yaml")
+		a := h.Do("POST", "/v1/pipelines/"+name, c.Pipeline, "Content-Type", "application/x-yaml")
 		if c.CreateError != nil {
 			if d := (&pipelineRequest{ExpectError: c.CreateError}).compare(a); d != "" {
 				h.Error(d)
 			}
 			return
 		}
-		h.want(a, 200, name)
+		h.Want(a, 200, name)
 	}
 	for i, r := range c.Requests {
 		q := url.Values{"table": {table}}
@@ -102,7 +104,7 @@ func (h *house) pipelineCase(c pipelineCase, table string) {
 		}
 		headers := map[string]string{"Content-Type": contentType}
 		maps.Copy(headers, r.Headers)
-		a, err := h.exchange("POST", "/v1/ingest?"+q.Encode(), body, headers)
+		a, err := h.Exchange("POST", "/v1/ingest?"+q.Encode(), body, headers)
 		if err != nil {
 			h.Fatal(err)
 		}
@@ -111,59 +113,54 @@ func (h *house) pipelineCase(c pipelineCase, table string) {
 		}
 	}
 	for _, suffix := range slices.Sorted(maps.Keys(c.Tables)) {
-		h.table(table+suffix, c.Tables[suffix])
+		checkTable(h, table+suffix, c.Tables[suffix])
 	}
 	for _, suffix := range c.AbsentTables {
-		h.want(h.sql("SELECT * FROM "+table+suffix), 400, `"code":4001`)
+		h.Want(h.SQL("SELECT * FROM "+table+suffix), 400, `"code":4001`)
 	}
 }
 
 // compare says how an answer differs.
-func (r *pipelineRequest) compare(a answer) string {
+func (r *pipelineRequest) compare(a servertest.Answer) string {
 	var got struct {
 		Code   int
 		Error  string
 		Output []struct{ AffectedRows int }
 	}
-	if err := json.Unmarshal([]byte(a.body), &got); err != nil {
-		return fmt.Sprintf("status %d, the body is not JSON: %s", a.status, a.body)
+	if err := json.Unmarshal([]byte(a.Body), &got); err != nil {
+		return fmt.Sprintf("status %d, the body is not JSON: %s", a.Status, a.Body)
 	}
 	if e := r.ExpectError; e != nil {
 		switch {
-		case !slices.Contains(e.Status, a.status):
-			return fmt.Sprintf("status %d, want %v: %s", a.status, e.Status, a.body)
+		case !slices.Contains(e.Status, a.Status):
+			return fmt.Sprintf("status %d, want %v: %s", a.Status, e.Status, a.Body)
 		case e.Code != nil && got.Code != *e.Code:
-			return fmt.Sprintf("code %d, want %d: %s", got.Code, *e.Code, a.body)
+			return fmt.Sprintf("code %d, want %d: %s", got.Code, *e.Code, a.Body)
 		case e.Contains != nil:
-			return matchContains("error", e.Contains, any(got.Error))
+			return servertest.MatchContains("error", e.Contains, any(got.Error))
 		}
 		return ""
 	}
-	if a.status != 200 {
-		return fmt.Sprintf("status %d: %s", a.status, a.body)
+	if a.Status != 200 {
+		return fmt.Sprintf("status %d: %s", a.Status, a.Body)
 	}
 	sum := 0
 	for _, o := range got.Output {
 		sum += o.AffectedRows
 	}
 	if r.Affected != nil && sum != *r.Affected {
-		return fmt.Sprintf("%d rows affected, want %d: %s", sum, *r.Affected, a.body)
+		return fmt.Sprintf("%d rows affected, want %d: %s", sum, *r.Affected, a.Body)
 	}
-	if r.OutputEmpty && !strings.Contains(a.body, `"output":[]`) {
-		return fmt.Sprintf("the output is not empty: %s", a.body)
+	if r.OutputEmpty && !strings.Contains(a.Body, `"output":[]`) {
+		return fmt.Sprintf("the output is not empty: %s", a.Body)
 	}
 	return ""
 }
 
-func (h *house) sql(text string) answer {
+// queried are a query's columns and rows.
+func queried(h *servertest.House, text string) (columns []any, rows any) {
 	h.Helper()
-	return h.do("GET", "/v1/sql?sql="+url.QueryEscape(text), "")
-}
-
-// rows are a query's columns and rows.
-func (h *house) rows(text string) (columns []any, rows any) {
-	h.Helper()
-	a := h.sql(text)
+	a := h.SQL(text)
 	var got struct {
 		Output []struct {
 			Records struct {
@@ -177,8 +174,8 @@ func (h *house) rows(text string) (columns []any, rows any) {
 			}
 		}
 	}
-	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != 200 || len(got.Output) != 1 {
-		h.Fatalf("%s: %d %s", text, a.status, a.body)
+	if err := json.Unmarshal([]byte(a.Body), &got); err != nil || a.Status != 200 || len(got.Output) != 1 {
+		h.Fatalf("%s: %d %s", text, a.Status, a.Body)
 	}
 	for _, c := range got.Output[0].Records.Schema.Columns {
 		columns = append(columns, []any{c.Name, c.DataType})
@@ -186,42 +183,42 @@ func (h *house) rows(text string) (columns []any, rows any) {
 	return columns, got.Output[0].Records.Rows
 }
 
-// table checks a table's columns, rows and definition.
-func (h *house) table(name string, want pipelineTable) {
+// checkTable checks a table's columns, rows and definition.
+func checkTable(h *servertest.House, name string, want pipelineTable) {
 	h.Helper()
-	columns, rows := h.rows("SELECT * FROM " + name)
+	columns, rows := queried(h, "SELECT * FROM "+name)
 	var wantColumns []any
 	for _, c := range want.Columns {
 		wantColumns = append(wantColumns, c)
 	}
 	if want.Columns != nil {
-		if d := match("columns", any(wantColumns), any(columns)); d != "" {
+		if d := servertest.Match("columns", any(wantColumns), any(columns)); d != "" {
 			h.Error(d)
 		}
 	}
 	if want.Rows != nil {
-		if d := matchSet("rows", any(want.Rows), rows, true); d != "" {
+		if d := servertest.MatchSet("rows", any(want.Rows), rows, true); d != "" {
 			h.Error(d)
 		}
 	}
 	if want.Desc != nil {
-		_, desc := h.rows("DESC TABLE " + name)
-		if d := match("desc", any(want.Desc), desc); d != "" {
+		_, desc := queried(h, "DESC TABLE "+name)
+		if d := servertest.Match("desc", any(want.Desc), desc); d != "" {
 			h.Error(d)
 		}
 	}
 	if want.CreateContains == nil && want.CreateLacks == nil {
 		return
 	}
-	_, create := h.rows("SHOW CREATE TABLE " + name)
+	_, create := queried(h, "SHOW CREATE TABLE "+name)
 	statement := create.([]any)[0].([]any)[1]
 	if want.CreateContains != nil {
-		if d := matchContains("create", want.CreateContains, statement); d != "" {
+		if d := servertest.MatchContains("create", want.CreateContains, statement); d != "" {
 			h.Error(d)
 		}
 	}
 	if want.CreateLacks != nil {
-		if d := matchLacks("create", want.CreateLacks, statement); d != "" {
+		if d := servertest.MatchLacks("create", want.CreateLacks, statement); d != "" {
 			h.Error(d)
 		}
 	}

@@ -1,4 +1,4 @@
-package server
+package server_test
 
 import (
 	"crypto/ecdsa"
@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"varve/server/servertest"
 )
 
 // certificate makes one of 127.0.0.1.
@@ -32,7 +34,7 @@ func certificate(t *testing.T) tls.Certificate {
 
 // TestSyslog: messages of each transport and framing are rows, which are there when the server has stopped reading.
 func TestSyslog(t *testing.T) {
-	h := real(t, nil)
+	h := servertest.Real(t, nil)
 	pair := certificate(t)
 	pool := x509.NewCertPool()
 	leaf, err := x509.ParseCertificate(pair.Certificate[0])
@@ -40,16 +42,16 @@ func TestSyslog(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool.AddCert(leaf)
-	plain, inner := h.listen(), h.listen()
+	plain, inner := h.Listen(), h.Listen()
 	secret := tls.NewListener(inner, &tls.Config{Certificates: []tls.Certificate{pair}})
 	packets, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.serving(func() error { return h.s.ServeSyslog(plain) }, func() error { return h.s.ServeSyslog(secret) },
-		func() error { return h.s.ServeSyslogUDP(packets) })
+	h.Serving(func() error { return h.Server.ServeSyslog(plain) }, func() error { return h.Server.ServeSyslog(secret) },
+		func() error { return h.Server.ServeSyslogUDP(packets) })
 
-	lines := h.connect(plain.Addr().String())
+	lines := h.Connect(plain.Addr().String())
 	octets, err := tls.Dial("tcp", inner.Addr().String(), &tls.Config{RootCAs: pool})
 	if err != nil {
 		t.Fatal(err)
@@ -77,15 +79,15 @@ func TestSyslog(t *testing.T) {
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.After(40 * time.Second); ; {
-		a := h.do("POST", "/v1/sql", "sql="+query, "Content-Type", "application/x-www-form-urlencoded")
-		if strings.Contains(a.body, want) {
+		a := h.Do("POST", "/v1/sql", "sql="+query, "Content-Type", "application/x-www-form-urlencoded")
+		if strings.Contains(a.Body, want) {
 			break
 		}
 		select {
 		case <-tick.C:
 		case <-end:
-			t.Fatalf("got %s\nwant %s", a.body, want)
+			t.Fatalf("got %s\nwant %s", a.Body, want)
 		}
 	}
-	h.want(h.do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+syslog", ""), 200, `[[4]]`)
+	h.Want(h.Do("GET", "/v1/sql?sql=SELECT+count(*)+FROM+syslog", ""), 200, `[[4]]`)
 }

@@ -25,7 +25,7 @@ import (
 // sent are the bodies that clients really sent, by name, decompressed.
 func sent(tb testing.TB) map[string][]byte {
 	tb.Helper()
-	names, err := filepath.Glob("../../testdata/payloads/otlp-*")
+	names, err := filepath.Glob("../../servertest/testdata/payloads/otlp-*")
 	if err != nil || len(names) == 0 {
 		tb.Fatal(names, err)
 	}

@@ -1,84 +1,85 @@
-package server
+package servertest
 
 import (
 	"bytes"
 	"compress/gzip"
+	"embed"
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
+	"path"
 	"strings"
 	"testing"
 )
 
-// storedRows is what a table must hold after a client's body: so many rows, one of which has these values.
-type storedRows struct {
+// payloads are bodies that clients really sent, and lists of them by protocol with what must be stored.
+//
+//go:embed testdata/payloads
+var payloads embed.FS
+
+// StoredRows is what a table must hold after a client's body: so many rows, one of which has these values.
+type StoredRows struct {
 	Rows  int
 	First map[string]json.RawMessage `json:"first_row"`
 }
 
-// captured is a body that a client really sent, as a list of them has it.
-type captured struct {
+// Captured is a body that a client really sent, as a list of them has it.
+type Captured struct {
 	Request struct {
 		Path    string `json:"path_and_query"`
 		Headers map[string]string
 	}
-	Stored map[string]storedRows
+	Stored map[string]StoredRows
 }
 
-// capturedIn reads a list of bodies, by the names of their files.
-func capturedIn(t *testing.T, list string) (files map[string]captured) {
+// CapturedIn reads a list of bodies, by the names of their files.
+func CapturedIn(t *testing.T, list string) (files map[string]Captured) {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata/payloads", list))
-	if err == nil {
-		err = json.Unmarshal(text, &files)
-	}
-	if err != nil {
+	if err := json.Unmarshal(Payload(t, list), &files); err != nil {
 		t.Fatal(err)
 	}
 	return files
 }
 
-// payload is the body in a file.
-func payload(t *testing.T, name string) []byte {
+// Payload is the body in a file.
+func Payload(t *testing.T, name string) []byte {
 	t.Helper()
-	body, err := os.ReadFile(filepath.Join("testdata/payloads", name))
+	body, err := payloads.ReadFile(path.Join("testdata/payloads", name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return body
 }
 
-// headers are those of the request, name and value in turn.
-func (c captured) headers() (list []string) {
+// Headers are those of the request, name and value in turn.
+func (c Captured) Headers() (list []string) {
 	for k, v := range c.Request.Headers {
 		list = append(list, k, v)
 	}
 	return list
 }
 
-// sentByClients sends each of count bodies that clients really sent, with their headers, to a server of its own and has
+// SentByClients sends each of count bodies that clients really sent, with their headers, to a server of its own and has
 // check look at the tables. file lists the bodies, of which those count whose names begin with prefix. Rows of these
 // protocols replace each other, so they are sent twice.
-func sentByClients(t *testing.T, file, prefix string, count int, check func(h *house, table string, want storedRows)) {
+func SentByClients(t *testing.T, file, prefix string, count int, check func(h *House, table string, want StoredRows)) {
 	t.Helper()
-	sendBodies(t, file, prefix, count, 2, check)
+	SendBodies(t, file, prefix, count, 2, check)
 }
 
-// sendBodies is sentByClients for protocols that keep all rows, or answer otherwise.
-func sendBodies(t *testing.T, file, prefix string, count, times int,
-	check func(h *house, table string, want storedRows)) {
+// SendBodies is SentByClients for protocols that keep all rows, or answer otherwise.
+func SendBodies(t *testing.T, file, prefix string, count, times int,
+	check func(h *House, table string, want StoredRows)) {
 	t.Helper()
-	for name, f := range capturedIn(t, file) {
+	for name, f := range CapturedIn(t, file) {
 		if !strings.HasPrefix(name, prefix) {
 			continue
 		}
 		count--
 		t.Run(name, func(t *testing.T) {
-			h, body, headers := real(t, nil), payload(t, name), f.headers()
+			h, body, headers := Real(t, nil), Payload(t, name), f.Headers()
 			for range times { // a sender that did not get the answer sends it again
-				if a := h.do("POST", f.Request.Path, string(body), headers...); a.status != 204 && a.status != 200 {
-					t.Fatalf("got %d %q", a.status, a.body)
+				if a := h.Do("POST", f.Request.Path, string(body), headers...); a.Status != 204 && a.Status != 200 {
+					t.Fatalf("got %d %q", a.Status, a.Body)
 				}
 			}
 			for table, want := range f.Stored {
@@ -91,22 +92,22 @@ func sendBodies(t *testing.T, file, prefix string, count, times int,
 	}
 }
 
-// wantStoredTwice is wantStored for tables that keep equal rows: the body was sent twice. Those without equal rows have
+// WantStoredTwice is WantStored for tables that keep equal rows: the body was sent twice. Those without equal rows have
 // their times in the year 2100.
-func (h *house) wantStoredTwice(table string, want storedRows) {
+func (h *House) WantStoredTwice(table string, want StoredRows) {
 	h.Helper()
 	if at := want.First["timestamp"]; string(at) == "4102444800000000000" {
-		h.wantStored(table, want)
+		h.WantStored(table, want)
 		return
 	}
 	h.wantRows(table, want, 2)
 }
 
-// wantStored holds a table against what must be in it.
-func (h *house) wantStored(table string, want storedRows) { h.Helper(); h.wantRows(table, want, 1) }
+// WantStored holds a table against what must be in it.
+func (h *House) WantStored(table string, want StoredRows) { h.Helper(); h.wantRows(table, want, 1) }
 
 // wantRows holds a table against what must be in it so many times.
-func (h *house) wantRows(table string, want storedRows, times int) {
+func (h *House) wantRows(table string, want StoredRows, times int) {
 	h.Helper()
 	var where []string
 	for column, raw := range want.First {
@@ -138,7 +139,7 @@ func (h *house) wantRows(table string, want storedRows, times int) {
 		}
 		where = append(where, column+" = "+value)
 	}
-	rows := h.selected(fmt.Sprintf("SELECT count(*), count(CASE WHEN %s THEN 1 END) FROM %q",
+	rows := h.Selected(fmt.Sprintf("SELECT count(*), count(CASE WHEN %s THEN 1 END) FROM %q",
 		strings.Join(where, " AND "), table))
 	if fmt.Sprint(rows[0]) != fmt.Sprintf("[%d %d]", times*want.Rows, times) {
 		h.Errorf("%s: %v rows in all and equal to the first, want %d and %d: %s", table, rows[0], times*want.Rows,
@@ -146,8 +147,8 @@ func (h *house) wantRows(table string, want storedRows, times int) {
 	}
 }
 
-// packed is a body compressed by gzip.
-func packed(body string) string {
+// Packed is a body compressed by gzip.
+func Packed(body string) string {
 	var out bytes.Buffer
 	w := gzip.NewWriter(&out)
 	if _, err := w.Write([]byte(body)); err != nil {

@@ -1,4 +1,4 @@
-package server
+package servertest
 
 import (
 	"fmt"
@@ -7,12 +7,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"testing"
 )
 
-// match compares a value of a JSON answer with a pattern of the case files; empty means that they match, else it says
+// Match compares a value of a JSON answer with a pattern of the case files; empty means that they match, else it says
 // where they differ.
-func match(at string, want, got any) string {
+func Match(at string, want, got any) string {
 	switch w := want.(type) {
 	case map[string]any:
 		for name, argument := range w {
@@ -27,7 +26,7 @@ func match(at string, want, got any) string {
 			return fmt.Sprintf("%s: got %v, want %v", at, got, want)
 		}
 		for i := range w {
-			if d := match(fmt.Sprintf("%s/%d", at, i), w[i], g[i]); d != "" {
+			if d := Match(fmt.Sprintf("%s/%d", at, i), w[i], g[i]); d != "" {
 				return d
 			}
 		}
@@ -53,7 +52,7 @@ func matchObject(at string, want map[string]any, got any) string {
 		if !ok {
 			return fmt.Sprintf("%s: no member %q in %v", at, k, got)
 		}
-		if d := match(at+"/"+k, v, member); d != "" {
+		if d := Match(at+"/"+k, v, member); d != "" {
 			return d
 		}
 	}
@@ -75,12 +74,12 @@ func init() {
 		"$re": func(at string, a, g any) string {
 			return check(regexp.MustCompile("(?s)"+a.(string)).MatchString(text(g)), at, "match", a, g)
 		},
-		"$contains":  func(at string, a, g any) string { return matchContains(at, a, g) },
-		"$lacks":     matchLacks,
+		"$contains":  func(at string, a, g any) string { return MatchContains(at, a, g) },
+		"$lacks":     MatchLacks,
 		"$one_of":    matchOneOf,
 		"$all":       matchAll,
-		"$unordered": func(at string, a, g any) string { return matchSet(at, a, g, true) },
-		"$superset":  func(at string, a, g any) string { return matchSet(at, a, g, false) },
+		"$unordered": func(at string, a, g any) string { return MatchSet(at, a, g, true) },
+		"$superset":  func(at string, a, g any) string { return MatchSet(at, a, g, false) },
 		"$len":       matchLen,
 		"$approx": func(at string, a, g any) string {
 			n, ok := g.(float64)
@@ -127,9 +126,10 @@ func each(argument any) []any {
 	return []any{argument}
 }
 
-func matchContains(at string, argument, got any) string {
+// MatchContains compares as the pattern $contains: a list has an element that matches, or a text has all parts.
+func MatchContains(at string, argument, got any) string {
 	if list, ok := got.([]any); ok {
-		return check(slices.ContainsFunc(list, func(v any) bool { return match(at, argument, v) == "" }), at, "contain",
+		return check(slices.ContainsFunc(list, func(v any) bool { return Match(at, argument, v) == "" }), at, "contain",
 			argument, got)
 	}
 	for _, part := range each(argument) {
@@ -140,7 +140,8 @@ func matchContains(at string, argument, got any) string {
 	return ""
 }
 
-func matchLacks(at string, argument, got any) string {
+// MatchLacks compares as the pattern $lacks: a text has none of the parts.
+func MatchLacks(at string, argument, got any) string {
 	for _, part := range each(argument) {
 		if strings.Contains(text(got), part.(string)) {
 			return check(false, at, "lack", part, got)
@@ -151,7 +152,7 @@ func matchLacks(at string, argument, got any) string {
 
 func matchOneOf(at string, argument, got any) string {
 	for _, p := range argument.([]any) {
-		if match(at, p, got) == "" {
+		if Match(at, p, got) == "" {
 			return ""
 		}
 	}
@@ -160,21 +161,22 @@ func matchOneOf(at string, argument, got any) string {
 
 func matchAll(at string, argument, got any) string {
 	for _, p := range argument.([]any) {
-		if d := match(at, p, got); d != "" {
+		if d := Match(at, p, got); d != "" {
 			return d
 		}
 	}
 	return ""
 }
 
-func matchSet(at string, argument, got any, whole bool) string {
+// MatchSet compares a list with patterns in any order; whole: it has no other elements.
+func MatchSet(at string, argument, got any, whole bool) string {
 	g, ok := got.([]any)
 	if !ok {
 		return check(false, at, "be a list like", argument, got)
 	}
 	rest := slices.Clone(g)
 	for _, p := range argument.([]any) {
-		i := slices.IndexFunc(rest, func(v any) bool { return match(at, p, v) == "" })
+		i := slices.IndexFunc(rest, func(v any) bool { return Match(at, p, v) == "" })
 		if i < 0 {
 			return check(false, at, "hold", p, got)
 		}
@@ -194,33 +196,4 @@ func matchLen(at string, argument, got any) string {
 		n = len(v)
 	}
 	return check(float64(n) == argument, at, "have the length", argument, got)
-}
-
-func TestMatch(t *testing.T) {
-	object := func(pairs ...any) map[string]any {
-		m := map[string]any{}
-		for i := 0; i < len(pairs); i += 2 {
-			m[pairs[i].(string)] = pairs[i+1]
-		}
-		return m
-	}
-	for _, c := range []struct {
-		want, got any
-		ok        bool
-	}{
-		{1.0, 1.0, true}, {1.0, "1", false}, {nil, nil, true}, {true, 1.0, false},
-		{object("a", 1.0), object("a", 1.0), true}, {object("a", 1.0), object("a", 1.0, "b", 2.0), false},
-		{object("a", 1.0, "$open", true), object("a", 1.0, "b", 2.0), true},
-		{object("$any", "int"), 1.5, false}, {object("$any", "number"), 1.5, true},
-		{object("$any", "string"), nil, false},
-		{object("$contains", "b"), "abc", true}, {object("$contains", []any{"a", "x"}), "abc", false},
-		{object("$unordered", []any{1.0, 2.0}), []any{2.0, 1.0}, true},
-		{object("$unordered", []any{1.0}), []any{2.0, 1.0}, false},
-		{object("$superset", []any{1.0}), []any{2.0, 1.0}, true}, {object("$len", 2.0), []any{1.0, 1.0}, true},
-		{object("$one_of", []any{1.0, 2.0}), 2.0, true}, {object("$re", "^a.c$"), "a\nc", true},
-	} {
-		if d := match("", c.want, c.got); (d == "") != c.ok {
-			t.Errorf("match(%v, %v) = %q, want ok %v", c.want, c.got, d, c.ok)
-		}
-	}
 }
