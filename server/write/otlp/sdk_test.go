@@ -1,4 +1,4 @@
-package server_test
+package otlp_test
 
 import (
 	"context"
