@@ -1,4 +1,4 @@
-package server_test
+package forward_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package server_test
+package logpush_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package server_test
+package syslog_test
 
 import (
 	"crypto/ecdsa"

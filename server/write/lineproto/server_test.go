@@ -1,4 +1,4 @@
-package server_test
+package lineproto_test
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package server_test
+package datadog_test
 
 import (
 	"fmt"

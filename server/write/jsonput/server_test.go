@@ -1,4 +1,4 @@
-package server_test
+package jsonput_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package server_test
+package bulk_test
 
 import (
 	"encoding/json"
