@@ -1,4 +1,4 @@
-package server_test
+package remotewrite_test
 
 import (
 	"bytes"
