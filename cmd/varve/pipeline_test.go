@@ -152,7 +152,7 @@ func TestPipelineTestExits(t *testing.T) {
 // TestPipelineTestIsTheDryRun: on all cases of documents with bodies, the outcome here is that of a server.
 func TestPipelineTestIsTheDryRun(t *testing.T) {
 	s := serve(t, nil)
-	files, err := filepath.Glob("../../server/testdata/pipeline/*.json")
+	files, err := filepath.Glob("../../server/write/ingest/testdata/pipeline/*.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
