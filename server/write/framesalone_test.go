@@ -1,4 +1,4 @@
-package server_test
+package write_test
 
 import (
 	"encoding/json"
