@@ -112,7 +112,7 @@ docs-test:
 	$(GO) test -count=1 ./bench/e2e -run '^Test(Documents|DocumentsTogether|Same|Links|PagesBegin)$$'
 	$(GO) test -count=1 ./docs
 	$(GO) test -count=1 ./cmd/varve -run '^Test(ManualIsCurrent|ConfigIsDocumented|ScriptsOfTheManual)$$'
-	$(GO) test -count=1 ./server -run '^TestManual$$'
+	$(GO) test -count=1 ./server/read/query -run '^TestManual$$'
 	$(GO) test -count=1 ./server/dashboard -run '^TestFunctionsPage$$'
 	$(GO) test -count=1 ./sqlexec -run '^TestManualNamesEveryFunction$$'
 

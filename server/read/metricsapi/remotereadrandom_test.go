@@ -1,4 +1,4 @@
-package server_test
+package metricsapi_test
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package server_test
+package slowquery_test
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package server_test
+package traceapi_test
 
 import (
 	"encoding/json"

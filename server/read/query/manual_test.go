@@ -1,4 +1,4 @@
-package server_test
+package query_test
 
 import (
 	"context"
@@ -23,7 +23,7 @@ var update = flag.Bool("update", false,
 
 // manual is the description of the language. A block of SQL in it is a request; the text block right after it is what
 // curl prints for its last statement.
-const manual = "../docs/sql.md"
+const manual = "../../../docs/sql.md"
 
 // TestManual runs every example of docs/sql.md. With -update the answers are written anew.
 func TestManual(t *testing.T) {

@@ -1,4 +1,4 @@
-package server_test
+package query_test
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 
 // TestSearchLines runs the condition of every search line, and of its negation: each row fulfils one of the two.
 func TestSearchLines(t *testing.T) {
-	text, err := os.ReadFile("dashboard/testdata/search.json")
+	text, err := os.ReadFile("../../dashboard/testdata/search.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package server_test
+package query_test
 
 import (
 	"io"

@@ -1,4 +1,4 @@
-package server_test
+package result_test
 
 import (
 	"fmt"

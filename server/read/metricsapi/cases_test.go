@@ -1,4 +1,4 @@
-package server_test
+package metricsapi_test
 
 import (
 	"encoding/json"
@@ -39,7 +39,7 @@ type metricsData struct {
 
 // TestMetricsCases writes series by remote write and asks for them over HTTP, by GET and POST in turn.
 func TestMetricsCases(t *testing.T) {
-	files, err := filepath.Glob("../sqlexec/promql/testdata/cases/*.json")
+	files, err := filepath.Glob("../../../sqlexec/promql/testdata/cases/*.json")
 	if err != nil || len(files) < 10 {
 		t.Fatal(files, err)
 	}
