@@ -39,13 +39,15 @@
 //	auth                 users
 //	admin                state, figures, profiles
 //	dashboard/...        the web application, and what it saves
+//	servertest           a whole server and what clients send, for tests
 //
 // A package of write or read imports none beside it. The map of the whole tree is docs/code.md.
 //
 // # Tests
 //
-// Tests of one package are in its folder. The tests here drive a whole server as clients do. Files front_ test this
-// folder, write_ and read_ the packages below it; harness_ files hold what all of them use.
+// Tests lie beside what they test. Those of a package x_test, such as otlp_test, drive a whole server as clients do, by
+// servertest; the others call the functions of their package. Tests of several protocols lie in write. The tests here
+// test this folder, the cases of all protocols in testdata/http, and the server's own tables.
 package server
 
 import (

@@ -1,3 +1,4 @@
+// Package write_test tests what holds for all protocols that write rows, by a whole server.
 package write_test
 
 import (
