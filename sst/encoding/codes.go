@@ -6,14 +6,20 @@ import (
 	"varve/engine/vector"
 )
 
-// Dictionary codes:
+// Dictionary codes: method 1B, which is the ID of one of codeSchemes.
 //
-//	method 1B = 0 | base | width 1B | section: n x width bits
-//	method 1B = 1 | runs of codes (ints.go)
+//	0 packed: base | width 1B | section: n x width bits
+//	1 runs of codes (runs.go)
 const (
-	packedCodes = 0
-	runCodes    = 1
+	packedCodes ID = 0
+	runCodes    ID = 1
 )
+
+// codeScheme is one method: how codes are written, and the function that fills dst with codes below k.
+type codeScheme struct {
+	writer[codeBlock]
+	decode func(d *Decoder, r *reader, dst []uint32, k int)
+}
 
 // saveCodes: codes are compressed when that saves a sixth; less does not pay for the time it takes to read them.
 const saveCodes = 6
@@ -22,50 +28,96 @@ const saveCodes = 6
 // bits from 4 rows on (of 8 rows 45 % fewer, of 16 rows half), but bits are compared as they lie and runs are decoded.
 const codesPerRun = 16
 
+// codeBlock is a block of codes that is encoded.
+type codeBlock struct {
+	codes []uint32
+	base  uint32 // the least
+	width int    // bits of the greatest less base
+	runs  int    // 0: there are no codes
+	run   runPlan
+}
+
 func (e *Encoder) appendCodes(dst []byte, codes []uint32) []byte {
-	if len(codes) == 0 {
-		return append(dst, packedCodes, 0, 0, 0)
+	e.coded = codeBlock{codes: codes}
+	e.coded.analyse()
+	dst = codeWriters.append(e, dst, &e.coded)
+	e.coded.codes = nil
+	return dst
+}
+
+func (b *codeBlock) analyse() {
+	if len(b.codes) == 0 {
+		return
 	}
-	lo, hi, runs := codes[0], codes[0], 1
+	lo, hi, runs := b.codes[0], b.codes[0], 1
 	last := lo
-	for _, c := range codes {
+	for _, c := range b.codes {
 		lo, hi = min(lo, c), max(hi, c)
 		if c != last {
 			runs++
 			last = c
 		}
 	}
-	width := lenOf(uint64(hi - lo))
-	if width > 0 && runs <= len(codes)/codesPerRun {
-		e.values = vector.Sized(e.values, len(codes))
-		for i, c := range codes {
-			e.values[i] = uint64(c)
-		}
-		return e.appendRuns(append(dst, runCodes), e.planRuns(e.values, false))
-	}
-	dst = binary.AppendUvarint(append(dst, packedCodes), uint64(lo))
-	dst = append(dst, byte(width))
-	e.packed = appendBits(e.packed[:0], codes, lo, width)
+	b.base, b.width, b.runs = lo, lenOf(uint64(hi-lo)), runs
+}
+
+// leastPackedCodes is the size of the bits uncompressed, with their heads.
+func leastPackedCodes(_ *Encoder, b *codeBlock) int { return 4 + packedSize(len(b.codes), b.width) }
+
+func planPackedCodes(e *Encoder, dst []byte, b *codeBlock) ([]byte, int) {
+	return dst, leastPackedCodes(e, b)
+}
+
+func appendPackedCodes(e *Encoder, dst []byte, b *codeBlock) []byte {
+	dst = append(binary.AppendUvarint(dst, uint64(b.base)), byte(b.width))
+	e.packed = appendBits(e.packed[:0], b.codes, b.base, b.width)
 	return appendSection(dst, e.packed, saveCodes)
 }
 
+func leastRunCodes(_ *Encoder, b *codeBlock) int {
+	if b.runs < 2 || b.runs > len(b.codes)/codesPerRun {
+		return never
+	}
+	return 2*frameHead + 1
+}
+
+func planRunCodes(e *Encoder, dst []byte, b *codeBlock) (out []byte, cost int) {
+	e.values = vector.Sized(e.values, len(b.codes))
+	for i, c := range b.codes {
+		e.values[i] = uint64(c)
+	}
+	b.run = e.planRuns(e.values, false)
+	return dst, b.run.size
+}
+
+func appendRunCodes(e *Encoder, dst []byte, b *codeBlock) []byte { return e.appendRuns(dst, b.run) }
+
 // decodeCodes fills dst with codes below k.
 func (d *Decoder) decodeCodes(r *reader, dst []uint32, k int) {
-	if r.byte() == runCodes {
-		d.ints = vector.Sized(d.ints, len(dst))
-		decodeRuns(d, r, d.ints)
-		if r.err != nil {
-			return
-		}
-		for i, c := range d.ints {
-			if c >= uint64(k) {
-				r.fail("code %d of %d", c, k)
-				return
-			}
-			dst[i] = uint32(c)
-		}
+	method := r.byte()
+	if int(method) >= len(codeSchemes) {
+		r.fail("method %d of codes", method)
 		return
 	}
+	codeSchemes[method].decode(d, r, dst, k)
+}
+
+func decodeRunCodes(d *Decoder, r *reader, dst []uint32, k int) {
+	d.ints = vector.Sized(d.ints, len(dst))
+	decodeRuns(d, r, d.ints)
+	if r.err != nil {
+		return
+	}
+	for i, c := range d.ints {
+		if c >= uint64(k) {
+			r.fail("code %d of %d", c, k)
+			return
+		}
+		dst[i] = uint32(c)
+	}
+}
+
+func decodePackedCodes(d *Decoder, r *reader, dst []uint32, k int) {
 	base, width := r.uvarint(), int(r.byte())
 	if base > 1<<31 || width > 32 {
 		r.fail("code base %d, width %d", base, width)

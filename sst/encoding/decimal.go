@@ -36,8 +36,8 @@ func scale(x, p float64, single bool) (int64, bool) {
 	return i, math.Float64bits(back) == math.Float64bits(x)
 }
 
-// planDecimal finds the fewest digits that bring nearly all of a sample back.
-func planDecimal(v []float64, single bool) (digits int, ok bool) {
+// fewestDigits finds the fewest digits that bring nearly all of a sample back.
+func fewestDigits(v []float64, single bool) (digits int, ok bool) {
 	n := min(len(v), 128)
 	for digits = 0; digits <= maxDigits; digits++ {
 		bad := 0
@@ -55,12 +55,22 @@ func planDecimal(v []float64, single bool) (digits int, ok bool) {
 	return 0, false
 }
 
-// appendDecimal encodes floats if most of them are short decimals; otherwise it returns false.
-func appendDecimal(e *Encoder, dst []byte, v []float64, single bool) (out []byte, ok bool) {
-	digits, ok := planDecimal(v, single)
-	if !ok || len(v) == 0 {
-		return dst, false
+// leastDecimal: the head, and the fewest bytes that differing integers take.
+func leastDecimal(_ *Encoder, b *floatBlock) int {
+	if b.runs < 2 {
+		return never
 	}
+	return 3 + frameHead + len(b.values)*floatCost
+}
+
+// planDecimal appends the floats when most of them are short decimals.
+func planDecimal(e *Encoder, dst []byte, b *floatBlock) (out []byte, cost int) {
+	v, single := b.values, b.single
+	digits, ok := fewestDigits(v, single)
+	if !ok {
+		return dst, never
+	}
+	mark := len(dst)
 	p := powers[digits]
 	e.texts = vector.Sized(e.texts, len(v))
 	e.positions = e.positions[:0]
@@ -75,7 +85,7 @@ func appendDecimal(e *Encoder, dst []byte, v []float64, single bool) (out []byte
 		e.texts[i] = uint64(y)
 	}
 	if len(e.positions) > len(v)/8 {
-		return dst, false
+		return dst, never
 	}
 	exceptions := append([]uint32(nil), e.positions...)
 	head := byte(digits)
@@ -88,7 +98,8 @@ func appendDecimal(e *Encoder, dst []byte, v []float64, single bool) (out []byte
 		dst = binary.LittleEndian.AppendUint32(dst, i)
 		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v[i]))
 	}
-	return e.appendInts(dst, e.texts, true), true
+	dst = e.appendInts(dst, e.texts, true)
+	return dst, len(dst) - mark + len(v)*floatCost
 }
 
 func decodeDecimal(d *Decoder, r *reader, dst []float64) {

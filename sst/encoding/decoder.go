@@ -92,15 +92,15 @@ func (d *Decoder) decodeBits(r *reader, n int) vector.Bitmap {
 }
 
 func (d *Decoder) decodeValues(r *reader, id ID, v *vector.Vector, n int, shared *vector.Vector) {
-	if id == Constant { // one value is read; decodeConstantString reads its own length and does not look at n
+	s := id.scheme()
+	if s.single { // one value is read; decodeConstantString reads its own length and does not look at n
 		v.Form, n = vector.Const, 1
 	}
-	s := id.scheme()
 	switch kind := v.Type.Kind(); {
 	case kind == vector.Bool && s.bools != nil:
 		s.bools(d, r, v, n)
-	case (kind == vector.Int64 || kind == vector.Uint64) && id == Local: // stays a dictionary
-		d.decodeLocalColumn(r, v, n)
+	case (kind == vector.Int64 || kind == vector.Uint64) && s.column != nil:
+		s.column(d, r, v, n)
 	case kind == vector.Int64 && s.signed != nil:
 		v.Ints = vector.Sized(v.Ints, n)
 		s.signed(d, r, v.Ints)

@@ -10,32 +10,57 @@ import (
 //
 // DeltaTwo: first value 8B | first difference 8B | packed differences of differences.
 
-// planDelta plans differences, as signed numbers around zero.
-func planDelta(e *Encoder, b *intBlock) (cost int, ok bool) {
-	if b.packed.size <= smallFrame {
-		return 0, false
+// leastDelta: one value has no differences.
+func leastDelta(_ *Encoder, b *intBlock) int {
+	if b.runs < 2 {
+		return never
 	}
-	e.deltas = differences(e.deltas, b.values)
-	b.delta = planSigned(e, e.deltas)
-	return b.delta.size + 8, true
+	return frameHead + 8
 }
 
-func (e *Encoder) appendDelta(dst []byte, b *intBlock) []byte {
+// planDelta plans differences, as signed numbers around zero.
+func planDelta(e *Encoder, dst []byte, b *intBlock) (out []byte, cost int) {
+	if !b.planDeltas(e) {
+		return dst, never
+	}
+	return dst, b.delta.size + 8
+}
+
+// planDeltas plans the frame of the differences once; false: that of the values is small enough.
+func (b *intBlock) planDeltas(e *Encoder) bool {
+	if b.frame().size <= smallFrame {
+		return false
+	}
+	if b.delta.size == 0 {
+		e.deltas = differences(e.deltas, b.values)
+		b.delta = planSigned(e, e.deltas)
+	}
+	return true
+}
+
+func appendDelta(e *Encoder, dst []byte, b *intBlock) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, flip(b.values[0], b.signed))
 	return e.appendFrame(dst, e.deltas, b.delta)
 }
 
+func leastDeltaTwo(_ *Encoder, b *intBlock) int {
+	if b.runs < 2 || len(b.values) < 16 {
+		return never
+	}
+	return frameHead + 16
+}
+
 // planDeltaTwo plans differences of differences. They pay when the first ones are wide and change slowly.
-func planDeltaTwo(e *Encoder, b *intBlock) (cost int, ok bool) {
-	if len(b.values) < 16 || b.delta.width < 4 {
-		return 0, false
+func planDeltaTwo(e *Encoder, dst []byte, b *intBlock) (out []byte, cost int) {
+	if !b.planDeltas(e) || b.delta.width < 4 {
+		return dst, never
 	}
 	e.deltas2 = differences(e.deltas2, e.deltas)
 	b.deltaTwo = planSigned(e, e.deltas2)
-	return b.deltaTwo.size + 16, true
+	return dst, b.deltaTwo.size + 16
 }
 
-func (e *Encoder) appendDeltaTwo(dst []byte, b *intBlock) []byte {
+func appendDeltaTwo(e *Encoder, dst []byte, b *intBlock) []byte {
 	dst = binary.LittleEndian.AppendUint64(dst, flip(b.values[0], b.signed))
 	dst = binary.LittleEndian.AppendUint64(dst, e.deltas[0])
 	return e.appendFrame(dst, e.deltas2, b.deltaTwo)
@@ -43,6 +68,9 @@ func (e *Encoder) appendDeltaTwo(dst []byte, b *intBlock) []byte {
 
 // differences makes dst the differences of neighbours in v.
 func differences(dst, v []uint64) []uint64 {
+	if len(v) == 0 {
+		return dst[:0]
+	}
 	dst = vector.Sized(dst, len(v)-1)
 	for i := range dst {
 		dst[i] = v[i+1] - v[i]

@@ -9,9 +9,13 @@ import (
 // Encoder encodes blocks. It keeps scratch memory between them. One goroutine at a time.
 type Encoder struct {
 	values, deltas, deltas2, highs, texts []uint64
-	runs, lengths                         []uint64
+	runs, lengths, sorted                 []uint64
 	signed                                []int64
-	ints                                  intBlock
+	ints                                  intBlock // the blocks at hand, here because local ones would move to the heap
+	floats                                floatBlock
+	bools                                 boolBlock
+	coded                                 codeBlock
+	strings                               textBlock
 	positions, codes, sharedCodes         []uint32
 	slots                                 [4 * maxLocalInts]uint16
 	packed, heap, block                   []byte

@@ -10,8 +10,9 @@
 // and the payload holds the values of the valid rows only. The head of each encoding's file draws it. Numbers inside
 // payloads are unsigned varints unless said otherwise; bulk data is little endian.
 //
-// Encoder.Append analyses the values and takes the encoding with the fewest bytes, unless the bytes saved cost more in
-// reading time (ints.go, floats.go and strings.go say how it weighs the two). scheme.go has the table of encodings.
+// Encoder.Append analyses the values once and takes the encoding of the lowest cost: bytes, and bytes for the time to
+// read them (choose.go; the files of the kinds of values say how they weigh the two). scheme.go has the table of
+// encodings.
 // Every decoder checks its input: any bytes give values or an error that wraps ErrMalformed, and take no more memory
 // than rows and input justify.
 package encoding
@@ -35,7 +36,7 @@ const (
 	Packed   ID = 4  // integers: frame of reference, bit packed, patched
 	Delta    ID = 5  // integers: differences, packed
 	DeltaTwo ID = 6  // integers: differences of differences, packed
-	Runs     ID = 7  // integers, booleans: values and lengths of runs
+	Runs     ID = 7  // integers: values and lengths of runs
 	Local    ID = 8  // integers, bytes: dictionary of this block, then codes
 	Shared   ID = 9  // bytes: codes into the part's dictionary of the column
 	Decimal  ID = 10 // floats: integers scaled by a power of ten, with exceptions

@@ -23,6 +23,9 @@ type frame struct {
 	size       int // bytes of the payload
 }
 
+// frameHead is about the size of a frame of no bits.
+const frameHead = 10
+
 // planFrame finds the cheapest frame for v.
 func planFrame[T int64 | uint64](v []T) frame {
 	if len(v) == 0 {
@@ -32,6 +35,11 @@ func planFrame[T int64 | uint64](v []T) frame {
 	for _, x := range v {
 		lo, hi = min(lo, x), max(hi, x)
 	}
+	return planBetween(v, lo, hi)
+}
+
+// planBetween is planFrame of values, at least one, from lo to hi.
+func planBetween[T int64 | uint64](v []T, lo, hi T) frame {
 	best := planWidth(v, lo, lenOf(uint64(hi-lo)))
 	if best.width > 4 {
 		if low, ok := lowBase(v, lo, best.width); ok {
@@ -93,7 +101,7 @@ func planWidth[T int64 | uint64](v []T, base T, longest int) frame {
 	if best.exceptions == 0 {
 		best.high = 0
 	}
-	best.size += 10
+	best.size += frameHead
 	return best
 }
 

@@ -31,38 +31,39 @@ var hexValue = func() (t [256]byte) {
 	return t
 }()
 
-func (e *Encoder) appendHex(dst []byte, views []vector.View, heap []byte) ([]byte, bool) {
+// planHex appends the strings when all are of that form.
+func planHex(_ *Encoder, dst []byte, b *textBlock) (out []byte, cost int) {
+	views, heap := b.views, b.heap
 	size := int(views[0].Len)
 	if size == 0 || size > 254 || size%2 != 0 {
-		return dst, false
+		return dst, never
 	}
 	dashes := size == uuidLength && heap[views[0].Off+8] == '-'
 	digits := size
 	if dashes {
 		digits = 32
 	}
-	mark := len(dst)
-	dst = append(dst, byte(Hex), byte(size), byte(vector.Bit(dashes)))
+	dst = append(dst, byte(size), byte(vector.Bit(dashes)))
 	at := len(dst)
 	dst = append(dst, make([]byte, digits/2*len(views))...)
-	out := dst[at:]
+	rest := dst[at:]
 	for _, w := range views {
 		if int(w.Len) != size {
-			return dst[:mark], false
+			return dst, never
 		}
 		s := heap[w.Off : w.Off+w.Len]
 		ok := false
 		if dashes {
-			ok = packUUID(out[:16], s)
+			ok = packUUID(rest[:16], s)
 		} else {
-			ok = packHex(out[:digits/2], s)
+			ok = packHex(rest[:digits/2], s)
 		}
 		if !ok {
-			return dst[:mark], false
+			return dst, never
 		}
-		out = out[digits/2:]
+		rest = rest[digits/2:]
 	}
-	return dst, true
+	return dst, 2 + len(dst) - at
 }
 
 // packHex packs two digits into every byte of dst; false if a character is not a lower-case hex digit.

@@ -2,14 +2,14 @@ package encoding
 
 import (
 	"encoding/binary"
-	"math"
+
+	"varve/engine/vector"
 )
 
-// Integers: the choice between Constant (8B), Packed (frame.go), Delta and DeltaTwo (delta.go), Runs (runs.go) and
-// Local (localints.go).
+// Integers: Constant: 8B. Packed (frame.go), Delta and DeltaTwo (delta.go), Runs (runs.go), Local (localints.go).
 
-// What the choice weighs besides bytes. On log fields (access, nested and system logs, blocks of 8,192 rows) it ends
-// within 0.2 % of the fewest bytes that any of these would take.
+// What the writers of integers weigh besides bytes. On log fields (access, nested and system logs, blocks of 8,192
+// rows) the choice ends within 0.2 % of the fewest bytes that any of these would take.
 const (
 	// smallFrame is the size of a frame up to which differences are not planned: their own heads take 18 bytes and
 	// more.
@@ -29,50 +29,79 @@ const (
 type intBlock struct {
 	values []uint64 // 64-bit patterns in the order of the integers: the top bit of signed ones is turned
 	signed bool
-	runs   int
-	id     ID  // the cheapest encoding so far
-	cost   int // bytes of the payload, plus the value of the time to read it
+	runs   int    // of equal values; 0: there are none
+	lo, hi uint64 // the least and the greatest value
 
-	// What the encodings have planned.
+	// The plans, of size 0 until a writer asks for them.
 	packed, delta, deltaTwo frame
 	run                     runPlan
 }
 
-// intSchemes are the encodings of integers in the order in which they are planned; see scheme.planInts.
-var intSchemes = [...]ID{Packed, Delta, DeltaTwo, Runs, Local}
+// analyse makes b the block of values that are given as 64-bit patterns. It changes v.
+func (b *intBlock) analyse(v []uint64, signed bool) {
+	*b = intBlock{values: v, signed: signed}
+	b.runs, b.lo, b.hi = survey(v, flip(0, signed))
+}
+
+// survey turns some bits of all values, counts the runs of equal ones and finds the least and the greatest.
+func survey(v []uint64, turn uint64) (runs int, lo, hi uint64) {
+	if len(v) == 0 {
+		return 0, 0, 0
+	}
+	last := v[0] ^ turn
+	lo, hi, runs = last, last, 1
+	for i, x := range v {
+		x ^= turn
+		v[i] = x
+		lo, hi = min(lo, x), max(hi, x)
+		runs += int(vector.Bit(x != last))
+		last = x
+	}
+	return runs, lo, hi
+}
 
 // appendInts encodes integers, the values of an Int64 or Uint64 column as 64-bit patterns, with the ID in front. It
 // changes v.
 func (e *Encoder) appendInts(dst []byte, v []uint64, signed bool) []byte {
-	if len(v) == 0 {
-		return append(dst, byte(Packed))
-	}
-	runs := countRuns(v)
-	if runs == 1 {
-		dst = append(dst, byte(Constant))
-		return binary.LittleEndian.AppendUint64(dst, v[0])
-	}
-	if signed {
-		for i := range v {
-			v[i] ^= 1 << 63
-		}
-	}
-	b := &e.ints
-	*b = intBlock{values: v, signed: signed, runs: runs, cost: math.MaxInt}
-	for _, id := range intSchemes {
-		if cost, ok := id.scheme().planInts(e, b); ok && cost < b.cost {
-			b.id, b.cost = id, cost
-		}
-	}
-	return b.id.scheme().appendInts(e, append(dst, byte(b.id)), b)
+	e.ints.analyse(v, signed)
+	return intWriters.append(e, dst, &e.ints)
 }
 
-func planPacked(_ *Encoder, b *intBlock) (cost int, ok bool) {
-	b.packed = planFrame(b.values)
-	return b.packed.size, true
+// frame is the plan of the values as they are.
+func (b *intBlock) frame() frame {
+	if b.packed.size == 0 && b.runs > 0 {
+		b.packed = planBetween(b.values, b.lo, b.hi)
+	}
+	return b.packed
 }
 
-func (e *Encoder) appendPacked(dst []byte, b *intBlock) []byte {
+func leastConstant(_ *Encoder, b *intBlock) int {
+	if b.runs != 1 {
+		return never
+	}
+	return 8
+}
+
+func planConstant(_ *Encoder, dst []byte, _ *intBlock) ([]byte, int) { return dst, 8 }
+
+func appendConstant(_ *Encoder, dst []byte, b *intBlock) []byte {
+	return binary.LittleEndian.AppendUint64(dst, flip(b.lo, b.signed))
+}
+
+// leastPacked: no values take no bytes.
+func leastPacked(_ *Encoder, b *intBlock) int {
+	if b.runs == 0 {
+		return 0
+	}
+	return frameHead
+}
+
+func planPacked(_ *Encoder, dst []byte, b *intBlock) ([]byte, int) { return dst, b.frame().size }
+
+func appendPacked(e *Encoder, dst []byte, b *intBlock) []byte {
+	if b.runs == 0 {
+		return dst
+	}
 	mark := len(dst)
 	dst = e.appendFrame(dst, b.values, b.packed)
 	binary.LittleEndian.PutUint64(dst[mark:], flip(b.packed.base, b.signed))

@@ -5,16 +5,18 @@ import "varve/engine/vector"
 // IPv4: dotted addresses as integers (ID and payload of ints.go follow). Only addresses that print back to the same
 // bytes are encoded: no leading zeros.
 
-func (e *Encoder) appendIPv4(dst []byte, views []vector.View, heap []byte) ([]byte, bool) {
-	e.texts = vector.Sized(e.texts, len(views))
-	for i, w := range views {
-		x, ok := parseIPv4(heap[w.Off : w.Off+w.Len])
+// planIPv4 appends the strings when all are of that form.
+func planIPv4(e *Encoder, dst []byte, b *textBlock) (out []byte, cost int) {
+	e.texts = vector.Sized(e.texts, len(b.views))
+	for i, w := range b.views {
+		x, ok := parseIPv4(b.heap[w.Off : w.Off+w.Len])
 		if !ok {
-			return dst, false
+			return dst, never
 		}
 		e.texts[i] = uint64(x)
 	}
-	return e.appendInts(append(dst, byte(IPv4)), e.texts, false), true
+	out = e.appendInts(dst, e.texts, false)
+	return out, len(out) - len(dst)
 }
 
 func parseIPv4(s []byte) (uint32, bool) {

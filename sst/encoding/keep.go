@@ -282,7 +282,7 @@ const maxCodeWidth = 16
 // block with NULLs. Decompressed codes are in new memory if keep is set; otherwise in the decoder's memory, until it
 // decodes the next block.
 func (d *Decoder) Codes(src []byte, n int, keep bool) (c Codes, ok bool, err error) {
-	if len(src) < 3 || ID(src[0]) != Shared || src[1] != 0 || src[2] != packedCodes || n <= 0 || n > MaxRows {
+	if len(src) < 3 || ID(src[0]) != Shared || src[1] != 0 || ID(src[2]) != packedCodes || n <= 0 || n > MaxRows {
 		return c, false, nil
 	}
 	r := reader{b: src[3:]}

@@ -9,16 +9,18 @@ import (
 // Number: decimal integers as integers (ID and payload of ints.go follow). Only texts that print back to the same bytes
 // are encoded: no leading zeros, and no sign except a minus before a number other than zero.
 
-func (e *Encoder) appendNumbers(dst []byte, views []vector.View, heap []byte) ([]byte, bool) {
-	e.texts = vector.Sized(e.texts, len(views))
-	for i, w := range views {
-		x, ok := parseNumber(heap[w.Off : w.Off+w.Len])
+// planNumbers appends the strings when all are of that form.
+func planNumbers(e *Encoder, dst []byte, b *textBlock) (out []byte, cost int) {
+	e.texts = vector.Sized(e.texts, len(b.views))
+	for i, w := range b.views {
+		x, ok := parseNumber(b.heap[w.Off : w.Off+w.Len])
 		if !ok {
-			return dst, false
+			return dst, never
 		}
 		e.texts[i] = uint64(x)
 	}
-	return e.appendInts(append(dst, byte(Number)), e.texts, true), true
+	out = e.appendInts(dst, e.texts, true)
+	return out, len(out) - len(dst)
 }
 
 // parseNumber reads an integer of at most 18 digits.

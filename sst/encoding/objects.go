@@ -94,14 +94,14 @@ func areObjects(views []vector.View, heap []byte) bool {
 	return true
 }
 
-// append encodes objects with the ID in front; false: they are none that have much in common.
+// append encodes objects; false: they are none that have much in common.
 func (o *objects) append(dst []byte, views []vector.View, heap []byte, m *members) ([]byte, bool) {
 	o.words.reset()
 	if !o.parseAll(views, heap, m) {
 		return dst, false
 	}
 	o.assign()
-	dst = binary.AppendUvarint(append(dst, byte(Template)), uint64(o.shapes.Len()))
+	dst = binary.AppendUvarint(dst, uint64(o.shapes.Len()))
 	dst = o.inner.appendPlain(dst, o.shapes.Views, o.shapes.Heap)
 	dst = o.inner.appendCodes(dst, o.codes)
 	words := vector.Words(len(o.fields))

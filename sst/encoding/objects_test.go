@@ -95,7 +95,7 @@ func TestObjectsComeBack(t *testing.T) {
 	for _, n := range []int{1, 2, 63, 500, 8192, 300} {
 		rows := sampleObjects(r, n)
 		v := lines(rows...)
-		out, ok := o.append(nil, v.Views, v.Heap, m)
+		out, ok := o.append([]byte{byte(Template)}, v.Views, v.Heap, m)
 		if !ok {
 			t.Fatalf("%d rows are no objects", n)
 		}
@@ -115,7 +115,8 @@ func FuzzObjects(f *testing.F) {
 				`{"a":"` + b + `","n":` + fmt.Sprint(i) + `}`}[i%6])
 		}
 		v := lines(rows...)
-		out, ok := newObjects().append(nil, v.Views, v.Heap, &members{keys: NewDictionary(maxMembers, MaxHeap)})
+		m := &members{keys: NewDictionary(maxMembers, MaxHeap)}
+		out, ok := newObjects().append([]byte{byte(Template)}, v.Views, v.Heap, m)
 		if !ok {
 			return
 		}

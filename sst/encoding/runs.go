@@ -8,32 +8,26 @@ import (
 
 // Runs: number of runs | packed values (frame.go) | packed lengths.
 
-func countRuns(v []uint64) int {
-	runs := 1
-	for i := 1; i < len(v); i++ {
-		if v[i] != v[i-1] {
-			runs++
-		}
-	}
-	return runs
-}
-
 // runPlan is a plan for encoding values as runs: those of e.runs, e.lengths times each.
 type runPlan struct {
 	values, lengths frame
 	size            int // bytes of the payload
 }
 
-// planRunsOf plans runs where they are long enough in the mean.
-func planRunsOf(e *Encoder, b *intBlock) (cost int, ok bool) {
-	if b.runs > len(b.values)/minRowsPerRun {
-		return 0, false
+// leastRuns: runs pay only where they are long enough in the mean.
+func leastRuns(_ *Encoder, b *intBlock) int {
+	if b.runs < 2 || b.runs > len(b.values)/minRowsPerRun {
+		return never
 	}
-	b.run = e.planRuns(b.values, b.signed)
-	return b.run.size + b.runs*runCost, true
+	return 2*frameHead + 1 + b.runs*runCost
 }
 
-func (e *Encoder) appendRunsOf(dst []byte, b *intBlock) []byte { return e.appendRuns(dst, b.run) }
+func planRunsOf(e *Encoder, dst []byte, b *intBlock) (out []byte, cost int) {
+	b.run = e.planRuns(b.values, b.signed)
+	return dst, b.run.size + b.runs*runCost
+}
+
+func appendRunsOf(e *Encoder, dst []byte, b *intBlock) []byte { return e.appendRuns(dst, b.run) }
 
 // planRuns finds the runs of v and the cheapest frames for them.
 func (e *Encoder) planRuns(v []uint64, signed bool) runPlan {

@@ -7,31 +7,29 @@ import (
 	"varve/engine/vector"
 )
 
-// scheme is one encoding: its name, the function that decodes a block, and the functions that use an encoded block
-// directly. Functions that it does not support are nil. A new encoding needs a file, an ID and a row of the table
-// below; an encoding of numbers also needs a place in intSchemes or floatSchemes.
+// scheme is one encoding: its name, how blocks of each kind of value are written and read, and the functions that use
+// an encoded block directly. Those that it does not support are nil. A new encoding needs a file, an ID and a row of
+// the table below.
 type scheme struct {
 	name string
 
+	// How blocks are written, by the kind of their values; see choose.go.
+	writeInts    writer[intBlock]
+	writeFloats  writer[floatBlock]
+	writeBools   writer[boolBlock]
+	writeStrings writer[textBlock]
+	// lengths: its integers may be the lengths of plain strings.
+	lengths bool
+
 	// The values of a block, by how they lie in memory: as many as dst has, or n. Integers are those of a column,
-	// signed or not, and those that other encodings keep inside of theirs.
+	// signed or not, and those that other encodings keep inside of theirs. column reads those of a column as a vector
+	// that is not Flat.
 	bools    func(d *Decoder, r *reader, v *vector.Vector, n int)
 	signed   func(d *Decoder, r *reader, dst []int64)
 	unsigned func(d *Decoder, r *reader, dst []uint64)
+	column   func(d *Decoder, r *reader, v *vector.Vector, n int)
 	floats   func(d *Decoder, r *reader, dst []float64)
 	strings  func(d *Decoder, r *reader, v *vector.Vector, n int, shared *vector.Vector)
-
-	// planInts says what a block of integers costs and keeps its plan in b; false: it is not worth a try beside the
-	// cheapest so far. appendInts encodes the block by that plan.
-	planInts   func(e *Encoder, b *intBlock) (cost int, ok bool)
-	appendInts func(e *Encoder, dst []byte, b *intBlock) []byte
-
-	// appendFloats encodes floats; false: they are not of its form.
-	appendFloats func(e *Encoder, dst []byte, v []float64, single bool) (out []byte, ok bool)
-
-	// parse encodes strings of a form of their own, with the ID in front; false: some are not of that form. The
-	// shortest is taken.
-	parse func(e *Encoder, dst []byte, views []vector.View, heap []byte) ([]byte, bool)
 
 	// Test of an encoded block of n rows without NULLs, at least one: it removes the rows that do not pass from keep.
 	// If the block has to be decoded, it returns false and changes nothing.
@@ -47,53 +45,123 @@ type scheme struct {
 
 	// whole says that the strings of a block are looked for as a whole and never by their words.
 	whole func(page []byte) bool
-	// single: a block has one value, or none.
+	// single: a block has one value, or none. It is read as a Const vector.
 	single bool
 }
 
-// schemes are the encodings by ID; most bytes are the ID of none, and their rows are empty. The functions look others
-// up here, which an initial value may not.
-var schemes [1 << 8]scheme
+// schemes are the encodings by ID; most bytes are the ID of none, and their rows are empty. codeSchemes are the methods
+// of codes. The functions look others up here, which an initial value may not.
+var (
+	schemes     [1 << 8]scheme
+	codeSchemes [runCodes + 1]codeScheme
+)
 
-// parsers are those that schemes have, by ID.
-var parsers []func(e *Encoder, dst []byte, views []vector.View, heap []byte) ([]byte, bool)
+// The writers of each kind of block, from the schemes.
+var (
+	intWriters    table[intBlock]
+	lengthWriters table[intBlock] // of plain strings
+	floatWriters  table[floatBlock]
+	boolWriters   table[boolBlock]
+	textWriters   table[textBlock]
+	codeWriters   table[codeBlock]
+)
 
 func init() {
-	always := func([]byte) bool { return true }
-	schemes = [len(schemes)]scheme{
-		Null: {name: "null", single: true},
-		Constant: {name: "constant", single: true, bools: decodeConstantBools, signed: decodeConstant[int64],
-			unsigned: decodeConstant[uint64],
-			floats:   decodeConstantFloats, strings: decodeConstantString},
-		Plain: {name: "plain", bools: decodePlainBools, floats: decodePlainFloats, strings: decodePlainStrings},
-		Packed: {name: "packed", planInts: planPacked, appendInts: (*Encoder).appendPacked,
-			signed: decodePacked[int64], unsigned: decodePacked[uint64], interval: keepInts, pick: pickPacked},
-		Delta: {name: "delta", planInts: planDelta, appendInts: (*Encoder).appendDelta, signed: decodeDelta[int64],
-			unsigned: decodeDelta[uint64]},
-		DeltaTwo: {name: "delta2", planInts: planDeltaTwo, appendInts: (*Encoder).appendDeltaTwo,
-			signed: decodeDeltaTwo[int64], unsigned: decodeDeltaTwo[uint64]},
-		Runs: {name: "runs", planInts: planRunsOf, appendInts: (*Encoder).appendRunsOf, signed: decodeRuns[int64],
-			unsigned: decodeRuns[uint64]},
-		Local: {name: "local", planInts: planLocalInts, appendInts: (*Encoder).appendLocalInts,
-			unsigned: decodeLocalInts, strings: decodeLocalStrings},
-		Shared: {name: "shared", strings: decodeShared},
-		Decimal: {name: "decimal", appendFloats: appendDecimal, floats: decodeDecimal, bound: keepDecimals,
-			pick: pickDecimal},
-		XOR: {name: "xor", appendFloats: appendXOR, floats: decodeXOR},
-		Hex: {name: "hex", parse: (*Encoder).appendHex, strings: decodeHex, equal: keepHex, oneOf: keepHexOf,
-			pick: pickHex, whole: dashed},
-		IPv4: {name: "ipv4", parse: (*Encoder).appendIPv4, strings: decodeIPv4, equal: keepIPv4, pick: pickIPv4,
-			whole: always},
-		Number: {name: "number", parse: (*Encoder).appendNumbers, strings: decodeNumbers, equal: keepNumber,
-			pick: pickNumbers},
-		Template: {name: "template", strings: decodeTemplates, text: keepTemplates},
-		TimeText: {name: "times", parse: (*Encoder).appendTimes, strings: decodeTimes, equal: keepTime, whole: always},
+	setGeneral()
+	setNumbers()
+	setStrings()
+	codeSchemes = [...]codeScheme{
+		packedCodes: {writer[codeBlock]{id: packedCodes, rank: 1, least: leastPackedCodes, plan: planPackedCodes,
+			write: appendPackedCodes}, decodePackedCodes},
+		runCodes: {writer[codeBlock]{id: runCodes, rank: 2, least: leastRunCodes, plan: planRunCodes,
+			write: appendRunCodes}, decodeRunCodes},
+	}
+	for i := range codeSchemes {
+		codeWriters = append(codeWriters, &codeSchemes[i].writer)
 	}
 	for i := range schemes {
-		if parse := schemes[i].parse; parse != nil {
-			parsers = append(parsers, parse)
+		s, id := &schemes[i], ID(i)
+		intWriters = intWriters.with(&s.writeInts, id)
+		floatWriters = floatWriters.with(&s.writeFloats, id)
+		boolWriters = boolWriters.with(&s.writeBools, id)
+		textWriters = textWriters.with(&s.writeStrings, id)
+		if s.lengths {
+			lengthWriters = lengthWriters.with(&s.writeInts, id)
 		}
 	}
+}
+
+// setGeneral sets the encodings of several kinds of values.
+func setGeneral() {
+	schemes[Null] = scheme{name: "null", single: true}
+	schemes[Constant] = scheme{name: "constant", single: true, lengths: true,
+		writeInts: writer[intBlock]{rank: 1, least: leastConstant, plan: planConstant, write: appendConstant},
+		signed:    decodeConstant[int64], unsigned: decodeConstant[uint64],
+		writeFloats: writer[floatBlock]{rank: 1, least: leastConstantFloats, plan: planConstantFloats,
+			write: appendConstantFloats},
+		floats: decodeConstantFloats,
+		writeBools: writer[boolBlock]{rank: 1, least: leastConstantBools, plan: planConstantBools,
+			write: appendConstantBools},
+		bools:        decodeConstantBools,
+		writeStrings: writer[textBlock]{tier: asOne, rank: 1, least: leastConstantString, plan: planConstantString},
+		strings:      decodeConstantString}
+	schemes[Plain] = scheme{name: "plain",
+		writeFloats: writer[floatBlock]{rank: 2, least: leastPlainFloats, plan: planPlainFloats,
+			write: appendPlainFloats},
+		floats:       decodePlainFloats,
+		writeBools:   writer[boolBlock]{rank: 2, least: leastPlainBools, plan: planPlainBools, write: appendPlainBools},
+		bools:        decodePlainBools,
+		writeStrings: writer[textBlock]{tier: asText, rank: 1, least: leastPlain, plan: planPlain},
+		strings:      decodePlainStrings}
+	schemes[Local] = scheme{name: "local",
+		writeInts: writer[intBlock]{rank: 6, least: leastLocalInts, plan: planLocalInts, write: appendLocalInts},
+		unsigned:  decodeLocalInts, column: decodeLocalColumn,
+		writeStrings: writer[textBlock]{tier: byValues, rank: 1, least: leastStrings, plan: planLocalStrings},
+		strings:      decodeLocalStrings}
+}
+
+// setNumbers sets the encodings of integers and floats.
+func setNumbers() {
+	schemes[Packed] = scheme{name: "packed", lengths: true,
+		writeInts: writer[intBlock]{rank: 2, least: leastPacked, plan: planPacked, write: appendPacked},
+		signed:    decodePacked[int64], unsigned: decodePacked[uint64], interval: keepInts, pick: pickPacked}
+	schemes[Delta] = scheme{name: "delta",
+		writeInts: writer[intBlock]{rank: 3, least: leastDelta, plan: planDelta, write: appendDelta},
+		signed:    decodeDelta[int64], unsigned: decodeDelta[uint64]}
+	schemes[DeltaTwo] = scheme{name: "delta2",
+		writeInts: writer[intBlock]{rank: 4, least: leastDeltaTwo, plan: planDeltaTwo, write: appendDeltaTwo},
+		signed:    decodeDeltaTwo[int64], unsigned: decodeDeltaTwo[uint64]}
+	schemes[Runs] = scheme{name: "runs",
+		writeInts: writer[intBlock]{rank: 5, least: leastRuns, plan: planRunsOf, write: appendRunsOf},
+		signed:    decodeRuns[int64], unsigned: decodeRuns[uint64]}
+	schemes[Decimal] = scheme{name: "decimal",
+		writeFloats: writer[floatBlock]{rank: 3, least: leastDecimal, plan: planDecimal},
+		floats:      decodeDecimal, bound: keepDecimals, pick: pickDecimal}
+	schemes[XOR] = scheme{name: "xor",
+		writeFloats: writer[floatBlock]{rank: 4, least: leastXOR, plan: planXOR}, floats: decodeXOR}
+}
+
+// setStrings sets the encodings of strings.
+func setStrings() {
+	always := func([]byte) bool { return true }
+	schemes[Shared] = scheme{name: "shared",
+		writeStrings: writer[textBlock]{tier: byPostings, rank: 1, least: leastShared, plan: planShared},
+		strings:      decodeShared}
+	schemes[Hex] = scheme{name: "hex",
+		writeStrings: writer[textBlock]{tier: asItLies, rank: 1, least: leastStrings, plan: planHex},
+		strings:      decodeHex, equal: keepHex, oneOf: keepHexOf, pick: pickHex, whole: dashed}
+	schemes[IPv4] = scheme{name: "ipv4",
+		writeStrings: writer[textBlock]{tier: asItLies, rank: 2, least: leastStrings, plan: planIPv4},
+		strings:      decodeIPv4, equal: keepIPv4, pick: pickIPv4, whole: always}
+	schemes[Number] = scheme{name: "number",
+		writeStrings: writer[textBlock]{tier: asItLies, rank: 3, least: leastStrings, plan: planNumbers},
+		strings:      decodeNumbers, equal: keepNumber, pick: pickNumbers}
+	schemes[TimeText] = scheme{name: "times",
+		writeStrings: writer[textBlock]{tier: asItLies, rank: 4, least: leastStrings, plan: planTimes},
+		strings:      decodeTimes, equal: keepTime, whole: always}
+	schemes[Template] = scheme{name: "template",
+		writeStrings: writer[textBlock]{tier: asText, rank: 2, least: leastTemplates, plan: planTemplates},
+		strings:      decodeTemplates, text: keepTemplates}
 }
 
 func (id ID) scheme() *scheme { return &schemes[id] }

@@ -17,56 +17,62 @@ const savePlain = 8
 // and the values together are about as long as the compressed strings, and those need no second look.
 const minLocalUse = 4
 
-// appendStrings encodes byte strings, with the ID in front. shared and what was learnt may be nil. The part's
-// dictionary comes first: its codes are found by postings and compared as they are. Then the shortest of what remains,
-// weighed by what reading costs: on log fields (blocks of 8,192 rows) that ends within 0.5 % of the fewest bytes that
-// any of these would take.
-func (e *Encoder) appendStrings(dst []byte, views []vector.View, heap []byte, shared *Dictionary, l *learnt) []byte {
-	e.sharedCodes = e.sharedCodes[:0]
-	if shared != nil && shared.Refused < maxRefused {
-		var ok bool
-		if shared.Len() == 0 {
-			e.sharedCodes, ok = shared.begin(&e.tried, e.sharedCodes, views, heap)
-		} else {
-			e.sharedCodes, ok = shared.Codes(e.sharedCodes, views, heap)
-		}
-		if ok {
-			return e.appendCodes(append(dst, byte(Shared)), e.sharedCodes)
-		}
-		shared.Refused++
+// leastStrings is for writers that have to try: nothing is known of the strings but that there are some.
+func leastStrings(_ *Encoder, b *textBlock) int {
+	if len(b.views) == 0 {
+		return never
 	}
-	if len(views) == 0 {
-		return e.appendPlain(append(dst, byte(Plain)), views, heap)
+	return 0
+}
+
+func leastShared(_ *Encoder, b *textBlock) int {
+	if b.shared == nil || b.shared.Refused >= maxRefused {
+		return never
 	}
-	if allEqual(views, heap) {
-		w := views[0]
-		dst = binary.AppendUvarint(append(dst, byte(Constant)), uint64(w.Len))
-		return append(dst, heap[w.Off:w.Off+w.Len]...)
-	}
-	mark := len(dst)
-	for _, parse := range parsers {
-		switch out, ok := parse(e, dst, views, heap); {
-		case !ok:
-		case len(dst) == mark:
-			dst = out
-		case len(out)-len(dst) < len(dst)-mark:
-			dst = append(dst[:mark], out[len(dst):]...)
-		}
-	}
-	if len(dst) > mark {
-		// Repeated values would take a third of that as Local. But a lookup of one value in the encoded block would
-		// take three times as long, because the dictionary of every block must be inflated first.
-		return dst
-	}
-	e.local.Reset()
-	e.local.limit = len(views) / minLocalUse // beyond it long texts are not copied to find out how many more there are
+	return 0
+}
+
+// planShared appends the codes of the part's dictionary when that takes the strings.
+func planShared(e *Encoder, dst []byte, b *textBlock) (out []byte, cost int) {
 	var ok bool
-	if e.codes, ok = e.local.Codes(e.codes[:0], views, heap); ok {
-		dst = binary.AppendUvarint(append(dst, byte(Local)), uint64(e.local.Len()))
-		dst = e.appendPlain(dst, e.local.Views, e.local.Heap)
-		return e.appendCodes(dst, e.codes)
+	if b.shared.Len() == 0 {
+		e.sharedCodes, ok = b.shared.begin(&e.tried, e.sharedCodes, b.views, b.heap)
+	} else {
+		e.sharedCodes, ok = b.shared.Codes(e.sharedCodes, b.views, b.heap)
 	}
-	return e.appendText(dst, views, heap, l)
+	if !ok {
+		b.shared.Refused++
+		return dst, never
+	}
+	out = e.appendCodes(dst, e.sharedCodes)
+	return out, len(out) - len(dst)
+}
+
+func leastConstantString(_ *Encoder, b *textBlock) int {
+	if len(b.views) == 0 || !allEqual(b.views, b.heap) {
+		return never
+	}
+	return 1 + int(b.views[0].Len)
+}
+
+func planConstantString(_ *Encoder, dst []byte, b *textBlock) (out []byte, cost int) {
+	s := b.string(0)
+	return append(binary.AppendUvarint(dst, uint64(len(s))), s...), 1 + len(s)
+}
+
+// planLocalStrings appends a dictionary of the block when the strings come again often enough.
+func planLocalStrings(e *Encoder, dst []byte, b *textBlock) (out []byte, cost int) {
+	e.local.Reset()
+	// Beyond the limit long texts are not copied to find out how many more there are.
+	e.local.limit = len(b.views) / minLocalUse
+	var ok bool
+	if e.codes, ok = e.local.Codes(e.codes[:0], b.views, b.heap); !ok {
+		return dst, never
+	}
+	out = binary.AppendUvarint(dst, uint64(e.local.Len()))
+	out = e.appendPlain(out, e.local.Views, e.local.Heap)
+	out = e.appendCodes(out, e.codes)
+	return out, len(out) - len(dst)
 }
 
 // maxRefused is the number of blocks that may fail to enter the part's dictionary before it is no longer tried.
@@ -102,23 +108,17 @@ func (e *Encoder) appendPlain(dst []byte, views []vector.View, heap []byte) []by
 	return appendSection(dst, e.heap, savePlain)
 }
 
-// appendLengths encodes lengths: constant or packed, never by anything that needs the scratch of appendInts.
+// appendLengths encodes lengths, with the ID in front.
 func (e *Encoder) appendLengths(dst []byte, v []uint64) []byte {
-	if len(v) > 0 && countRuns(v) == 1 {
-		return binary.LittleEndian.AppendUint64(append(dst, byte(Constant)), v[0])
-	}
-	dst = append(dst, byte(Packed))
-	if len(v) == 0 {
-		return dst
-	}
-	return e.appendFrame(dst, v, planFrame(v))
+	e.ints.analyse(v, false)
+	return lengthWriters.append(e, dst, &e.ints)
 }
 
 // decodePlain reads n strings into v. own: the heap must not be scratch that is used again.
 func (d *Decoder) decodePlain(r *reader, v *vector.Vector, n int, own bool) {
 	d.ints = vector.Sized(d.ints, n)
 	id := ID(r.byte())
-	if id != Constant && id != Packed {
+	if !id.scheme().lengths {
 		r.fail("%s is not an encoding of lengths", id)
 		return
 	}

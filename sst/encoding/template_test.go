@@ -92,7 +92,7 @@ func TestTemplatesComeBack(t *testing.T) {
 	for _, n := range []int{1, 2, 63, 500, 8192, 300} {
 		rows := sampleRows(r, n)
 		v := lines(rows...)
-		out, ok := tm.append(nil, v.Views, v.Heap)
+		out, ok := tm.append([]byte{byte(Template)}, v.Views, v.Heap)
 		if !ok {
 			t.Fatalf("%d rows are no text", n)
 		}
@@ -160,7 +160,7 @@ func TestRareWords(t *testing.T) {
 	}
 	v := lines(rows...)
 	tm := newTemplater()
-	out, ok := tm.append(nil, v.Views, v.Heap)
+	out, ok := tm.append([]byte{byte(Template)}, v.Views, v.Heap)
 	if !ok {
 		t.Fatal("no templates")
 	}
@@ -177,7 +177,7 @@ func TestRareWords(t *testing.T) {
 
 func TestPieces(t *testing.T) {
 	v := lines("user 7 from 10.0.0.1 ok", "user 8 from 10.0.0.2 ok", "user 9 from 10.0.0.3 ok")
-	out, _ := newTemplater().append(nil, v.Views, v.Heap)
+	out, _ := newTemplater().append([]byte{byte(Template)}, v.Views, v.Heap)
 	x, _, err := new(Decoder).Templates(append([]byte{out[0], 0}, out[1:]...), 3)
 	if err != nil {
 		t.Fatal(err)
@@ -207,7 +207,7 @@ func FuzzTemplateRows(f *testing.F) {
 		if len(v.Heap) > 1<<20 {
 			return
 		}
-		out, ok := newTemplater().append(nil, v.Views, v.Heap)
+		out, ok := newTemplater().append([]byte{byte(Template)}, v.Views, v.Heap)
 		if !ok {
 			return
 		}
@@ -229,7 +229,7 @@ func FuzzTemplateDecode(f *testing.F) {
 	r := rand.New(rand.NewPCG(2, 9))
 	for _, n := range []int{3, 40, 200} {
 		v := lines(sampleRows(r, n)...)
-		out, _ := newTemplater().append(nil, v.Views, v.Heap)
+		out, _ := newTemplater().append([]byte{byte(Template)}, v.Views, v.Heap)
 		f.Add(append([]byte{out[0], 0}, out[1:]...), uint16(n), uint16(r.IntN(100)), byte(n))
 	}
 	f.Fuzz(func(t *testing.T, page []byte, n, at uint16, change byte) {
@@ -251,13 +251,13 @@ func BenchmarkTemplates(b *testing.B) {
 	r := rand.New(rand.NewPCG(3, 9))
 	v := lines(sampleRows(r, 8192)...)
 	tm := newTemplater()
-	out, _ := tm.append(nil, v.Views, v.Heap)
+	out, _ := tm.append([]byte{byte(Template)}, v.Views, v.Heap)
 	page := append([]byte{out[0], 0}, out[1:]...)
 	plain := NewEncoder().appendPlain(nil, v.Views, v.Heap)
 	b.Run("encode", func(b *testing.B) {
 		b.SetBytes(int64(len(v.Heap)))
 		for b.Loop() {
-			out, _ = tm.append(out[:0], v.Views, v.Heap)
+			out, _ = tm.append(out[:1], v.Views, v.Heap)
 		}
 		b.ReportMetric(float64(len(out))/8192, "B/row")
 		b.ReportMetric(float64(len(plain))/8192, "B/row-plain")
@@ -298,7 +298,7 @@ func BenchmarkTextWithoutTemplates(b *testing.B) {
 			tm := newTemplater()
 			b.SetBytes(int64(len(v.Heap)))
 			for b.Loop() {
-				if _, ok := tm.append(nil, v.Views, v.Heap); ok {
+				if _, ok := tm.append([]byte{byte(Template)}, v.Views, v.Heap); ok {
 					b.Fatal("templates in noise")
 				}
 			}
@@ -311,7 +311,7 @@ func BenchmarkTextWithoutTemplates(b *testing.B) {
 func TestTemplateAllocations(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 9))
 	v := lines(sampleRows(r, 4096)...)
-	out, _ := newTemplater().append(nil, v.Views, v.Heap)
+	out, _ := newTemplater().append([]byte{byte(Template)}, v.Views, v.Heap)
 	page := append([]byte{out[0], 0}, out[1:]...)
 	var d Decoder
 	var got vector.Vector

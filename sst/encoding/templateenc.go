@@ -61,36 +61,44 @@ const minTemplateRows = 32
 // minTemplateBytes is the mean of a row by level: numbers with a fraction are worth it among the values of objects.
 var minTemplateBytes = [...]int{columnLevel: 10, memberLevel: 4}
 
-// appendText encodes text as templates or as plain strings, whichever is smaller, with the ID in front.
-func (e *Encoder) appendText(dst []byte, views []vector.View, heap []byte, l *learnt) []byte {
-	size := 0
-	for _, w := range views {
-		size += int(w.Len)
+// leastTemplates: templates are for text of a column, or of the members of its objects, of enough rows and bytes.
+func leastTemplates(e *Encoder, b *textBlock) int {
+	if e.level == slotLevel || !e.textual || b.learnt == nil || len(b.views) < minTemplateRows ||
+		b.size() < minTemplateBytes[e.level]*len(b.views) {
+		return never
 	}
-	if e.level == slotLevel || !e.textual || l == nil || len(views) < minTemplateRows ||
-		size < minTemplateBytes[e.level]*len(views) {
-		return e.appendPlain(append(dst, byte(Plain)), views, heap)
+	return 0
+}
+
+// planTemplates appends text as templates, unless the blocks before had no use for them.
+func planTemplates(e *Encoder, dst []byte, b *textBlock) (out []byte, cost int) {
+	if b.learnt.wait > 0 {
+		b.learnt.wait--
+		return dst, never
 	}
-	if l.wait > 0 {
-		l.wait--
-		return e.appendPlain(append(dst, byte(Plain)), views, heap)
+	b.learnt.blocks++
+	b.parted = true
+	out, ok := e.appendTemplates(dst, b.views, b.heap, b.learnt)
+	if !ok {
+		return dst, never
 	}
-	mark := len(dst)
-	dst, ok := e.appendTemplates(dst, views, heap, l)
-	templates := len(dst) - mark
-	cost := templates + templates/saveTemplates
-	l.blocks++
-	if ok && l.blocks%remeasure != 1 && float64(cost) <= l.plain*float64(size) {
-		return dst
+	size := len(out) - len(dst)
+	return out, size + size/saveTemplates
+}
+
+// leastPlain is what the blocks before tell of the size of plain strings, where templates are tried too. Once in
+// remeasure blocks it is found out anew.
+func leastPlain(e *Encoder, b *textBlock) int {
+	if l := b.learnt; leastTemplates(e, b) != never && l.wait == 0 && (l.blocks+1)%remeasure != 1 {
+		return int(l.plain * float64(b.size()))
 	}
-	dst = e.appendPlain(append(dst, byte(Plain)), views, heap)
-	plain := len(dst) - mark - templates
-	l.plain = float64(plain) / float64(size)
-	if ok && cost <= plain {
-		return dst[:mark+templates]
-	}
-	l.wait = giveUp
-	return append(dst[:mark], dst[mark+templates:]...)
+	return 0
+}
+
+func planPlain(e *Encoder, dst []byte, b *textBlock) (out []byte, cost int) {
+	out = e.appendPlain(dst, b.views, b.heap)
+	b.plain = len(out) - len(dst)
+	return out, b.plain
 }
 
 // appendTemplates encodes text that has templates, objects by their shapes; false: it has none.
@@ -163,7 +171,7 @@ func blankSlots(template []byte) {
 // templates are hardly shorter than the rows, and the work that is left takes longer than all other encodings together.
 const probeTemplates = 2048
 
-// append encodes the rows with the ID in front; ok is false when they are no text with templates.
+// append encodes the rows; ok is false when they are no text with templates.
 func (t *templater) append(dst []byte, views []vector.View, heap []byte) (_ []byte, ok bool) {
 	if t.parsed = t.parseAll(views, heap); !t.parsed {
 		return dst, false
@@ -180,7 +188,7 @@ func (t *templater) append(dst []byte, views []vector.View, heap []byte) (_ []by
 	}
 	// assign also records in the templates which characters their words contain
 	own, streams := t.assign(heads.Views, heads.Heap, views, heap)
-	dst = binary.AppendUvarint(append(dst, byte(Template)), uint64(len(texts)))
+	dst = binary.AppendUvarint(dst, uint64(len(texts)))
 	dst = t.inner.appendPlain(dst, heads.Views, heads.Heap)
 	dst = t.inner.appendCodes(dst, t.codes)
 	dst = appendSection(dst, bitBytes(nil, own, len(own)*64), savePlain)

@@ -135,21 +135,23 @@ func (t *timeWriter) append(dst []byte, x int64) ([]byte, bool) {
 	return append(dst, t.zone...), true
 }
 
-func (e *Encoder) appendTimes(dst []byte, views []vector.View, heap []byte) ([]byte, bool) {
-	shape, ok := shapeOfTime(heap[views[0].Off : views[0].Off+views[0].Len])
+// planTimes appends the strings when all are of one shape.
+func planTimes(e *Encoder, dst []byte, b *textBlock) (out []byte, cost int) {
+	shape, ok := shapeOfTime(b.string(0))
 	if !ok {
-		return dst, false
+		return dst, never
 	}
-	e.texts = vector.Sized(e.texts, len(views))
-	for i, w := range views {
-		x, ok := shape.parse(heap[w.Off : w.Off+w.Len])
+	e.texts = vector.Sized(e.texts, len(b.views))
+	for i, w := range b.views {
+		x, ok := shape.parse(b.heap[w.Off : w.Off+w.Len])
 		if !ok {
-			return dst, false
+			return dst, never
 		}
 		e.texts[i] = uint64(x)
 	}
-	dst = append(dst, byte(TimeText), shape.separator, shape.point, byte(shape.digits), byte(len(shape.zone)))
-	return e.appendInts(append(dst, shape.zone...), e.texts, true), true
+	out = append(dst, shape.separator, shape.point, byte(shape.digits), byte(len(shape.zone)))
+	out = e.appendInts(append(out, shape.zone...), e.texts, true)
+	return out, len(out) - len(dst)
 }
 
 // readShape reads what the strings of a block have in common.

@@ -11,9 +11,46 @@ import (
 // A value is the one before with some bits turned. The nibble is the number of bytes from the lowest to the highest
 // that differ; unless that is 0 or 8, a byte with the number of equal bytes below them precedes them.
 
-func appendXOR(_ *Encoder, dst []byte, v []float64, _ bool) (out []byte, ok bool) {
+// xorSample is the number of values from which the size of all is estimated.
+const xorSample = 64
+
+// leastXOR is the size that a sample suggests, less an eighth. To find out the exact size is to write the floats.
+func leastXOR(_ *Encoder, b *floatBlock) int {
+	v := b.values
+	if b.runs < 2 {
+		return never
+	}
+	n, size := min(xorSample, len(v)-1), 0
+	for i := range n {
+		at := uint(1 + i*(len(v)-1)/n)
+		if at-1 >= uint(len(v)) || at >= uint(len(v)) {
+			break // it never does, which the compiler does not see
+		}
+		_, kept := turned(math.Float64bits(v[at]) ^ math.Float64bits(v[at-1]))
+		size += kept
+		if kept > 0 && kept < 8 {
+			size++
+		}
+	}
+	size = (len(v) - 1) * size / n
+	return 8 + len(v)/2 + size - size/8 + len(v)*floatCost
+}
+
+// turned returns how many bytes of a difference are 0 below the lowest that is not, and how many there are from that to
+// the highest.
+func turned(diff uint64) (skip, kept int) {
+	if diff == 0 {
+		return 0, 0
+	}
+	skip = bits.TrailingZeros64(diff) / 8
+	return skip, 8 - bits.LeadingZeros64(diff)/8 - skip
+}
+
+// planXOR appends the floats.
+func planXOR(_ *Encoder, dst []byte, b *floatBlock) (out []byte, cost int) {
+	v, mark := b.values, len(dst)
 	if len(v) == 0 {
-		return dst, false
+		return dst, never
 	}
 	last := math.Float64bits(v[0])
 	dst = binary.LittleEndian.AppendUint64(dst, last)
@@ -26,8 +63,7 @@ func appendXOR(_ *Encoder, dst []byte, v []float64, _ bool) (out []byte, ok bool
 		if diff == 0 {
 			continue
 		}
-		skip := bits.TrailingZeros64(diff) / 8
-		kept := 8 - bits.LeadingZeros64(diff)/8 - skip
+		skip, kept := turned(diff)
 		dst[at+i/2] |= byte(kept) << (i % 2 * 4)
 		if kept < 8 {
 			dst = append(dst, byte(skip))
@@ -38,7 +74,7 @@ func appendXOR(_ *Encoder, dst []byte, v []float64, _ bool) (out []byte, ok bool
 			diff >>= 8
 		}
 	}
-	return dst, true
+	return dst, len(dst) - mark + len(v)*floatCost
 }
 
 func decodeXOR(_ *Decoder, r *reader, dst []float64) {
