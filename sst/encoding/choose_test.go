@@ -67,6 +67,7 @@ func TestOrderOfWritersIsFree(t *testing.T) {
 		shuffle(t, &boolWriters, r)
 		shuffle(t, &textWriters, r)
 		shuffle(t, &codeWriters, r)
+		shuffle(t, &wideWriters, r)
 		for i, page := range samplePages() {
 			if !bytes.Equal(page, want[i]) {
 				t.Fatalf("page %d is %s of %d bytes, was %s of %d", i, ID(page[0]), len(page), ID(want[i][0]),
@@ -98,6 +99,7 @@ func TestRanks(t *testing.T) {
 	checkRanks(t, "booleans", boolWriters, 2)
 	checkRanks(t, "strings", textWriters, 9)
 	checkRanks(t, "codes", codeWriters, 2)
+	checkRanks(t, "wide numbers", wideWriters, 2)
 }
 
 // checkChoice writes a block by each writer that can: it costs what its bound says at least, its bytes are read back,
@@ -229,6 +231,49 @@ func TestCodesTakeTheCheapest(t *testing.T) {
 		r := d.read(page)
 		if d.decodeCodes(r, make([]uint32, len(codes)), 100); !errors.Is(r.err, ErrMalformed) {
 			t.Errorf("an unknown method: %v", r.err)
+		}
+	}
+}
+
+// TestWideNumbersTakeTheCheapest: ids of a range are integers, ids that come again bytes, and an unknown method is an
+// error.
+func TestWideNumbersTakeTheCheapest(t *testing.T) {
+	near, again := make([]uint64, 300), make([]uint64, 300)
+	r := rand.New(rand.NewPCG(8, 9))
+	for i := range near {
+		near[i] = 1e18 + r.Uint64N(1000)
+		again[i] = r.Uint64()
+		if i >= 10 {
+			again[i] = again[i%10]
+		}
+	}
+	for _, c := range []struct {
+		values []uint64
+		want   ID
+	}{{nil, wideInts}, {near, wideInts}, {again, wideBytes}} {
+		read := func(page []byte) ([]uint64, error) {
+			var d Decoder
+			s := openStream{textStream: textStream{kind: wideSlot, count: len(c.values)}}
+			reader := d.read(page)
+			d.decodeWide(reader, &s)
+			reader.end()
+			return s.ints, reader.err
+		}
+		checkChoice(t, wideWriters, func() *wideBlock { return &wideBlock{slices.Clone(c.values)} },
+			func(id ID, payload []byte) error {
+				got, err := read(append([]byte{byte(id)}, payload...))
+				if err == nil && !slices.Equal(got, c.values) {
+					return errors.New("other numbers come back")
+				}
+				return err
+			})
+		page := NewEncoder().appendWide(nil, c.values)
+		if ID(page[0]) != c.want {
+			t.Errorf("%d numbers have method %d, want %d", len(c.values), page[0], c.want)
+		}
+		page[0] = byte(len(wideSchemes))
+		if _, err := read(page); !errors.Is(err, ErrMalformed) {
+			t.Errorf("an unknown method: %v", err)
 		}
 	}
 }

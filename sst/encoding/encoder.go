@@ -15,6 +15,7 @@ type Encoder struct {
 	floats                                floatBlock
 	bools                                 boolBlock
 	coded                                 codeBlock
+	wide                                  wideBlock
 	strings                               textBlock
 	positions, codes, sharedCodes         []uint32
 	slots                                 [4 * maxLocalInts]uint16

@@ -49,11 +49,12 @@ type scheme struct {
 	single bool
 }
 
-// schemes are the encodings by ID; most bytes are the ID of none, and their rows are empty. codeSchemes are the methods
-// of codes. The functions look others up here, which an initial value may not.
+// schemes are the encodings by ID; most bytes are the ID of none, and their rows are empty. codeSchemes and wideSchemes
+// are the methods of codes and of wide numbers. The functions look others up here, which an initial value may not.
 var (
 	schemes     [1 << 8]scheme
 	codeSchemes [runCodes + 1]codeScheme
+	wideSchemes [wideBytes + 1]wideScheme
 )
 
 // The writers of each kind of block, from the schemes.
@@ -64,6 +65,7 @@ var (
 	boolWriters   table[boolBlock]
 	textWriters   table[textBlock]
 	codeWriters   table[codeBlock]
+	wideWriters   table[wideBlock]
 )
 
 func init() {
@@ -71,13 +73,20 @@ func init() {
 	setNumbers()
 	setStrings()
 	codeSchemes = [...]codeScheme{
-		packedCodes: {writer[codeBlock]{id: packedCodes, rank: 1, least: leastPackedCodes, plan: planPackedCodes,
+		packedCodes: {writer[codeBlock]{rank: 1, least: leastPackedCodes, plan: planPackedCodes,
 			write: appendPackedCodes}, decodePackedCodes},
-		runCodes: {writer[codeBlock]{id: runCodes, rank: 2, least: leastRunCodes, plan: planRunCodes,
+		runCodes: {writer[codeBlock]{rank: 2, least: leastRunCodes, plan: planRunCodes,
 			write: appendRunCodes}, decodeRunCodes},
 	}
+	wideSchemes = [...]wideScheme{
+		wideInts:  {writer[wideBlock]{rank: 1, least: leastWide, plan: planWideInts}, decodeWideInts},
+		wideBytes: {writer[wideBlock]{rank: 2, least: leastWide, plan: planWideBytes}, decodeWideBytes},
+	}
 	for i := range codeSchemes {
-		codeWriters = append(codeWriters, &codeSchemes[i].writer)
+		codeWriters = codeWriters.with(&codeSchemes[i].writer, ID(i))
+	}
+	for i := range wideSchemes {
+		wideWriters = wideWriters.with(&wideSchemes[i].writer, ID(i))
 	}
 	for i := range schemes {
 		s, id := &schemes[i], ID(i)

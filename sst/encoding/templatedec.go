@@ -230,14 +230,8 @@ func (t *Templates) openStream(s *openStream) error {
 	}
 	r := t.inner.read(s.src)
 	switch {
-	case s.kind == wideSlot && r.byte() == wideBytes:
-		s.openBytes(r, 8)
-		if r.err == nil {
-			s.ints = vector.Sized(s.ints, s.count)
-			for i := range s.ints {
-				s.ints[i] = binary.LittleEndian.Uint64(s.packed[8*i:])
-			}
-		}
+	case s.kind == wideSlot:
+		t.inner.decodeWide(r, s)
 	case s.kind.numeric():
 		s.ints = vector.Sized(s.ints, s.count)
 		t.inner.decodeUints(r, ID(r.byte()), s.ints)

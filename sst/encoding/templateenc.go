@@ -475,7 +475,7 @@ func (t *templater) appendStream(dst []byte, s *textStream, heap []byte) []byte 
 	values := t.values[s.from : s.from+s.count]
 	switch {
 	case s.kind == wideSlot:
-		return t.appendWide(dst, values)
+		return t.inner.appendWide(dst, values)
 	case s.kind.numeric():
 		return t.inner.appendInts(dst, values, false)
 	case s.kind == hexSlot:
@@ -498,26 +498,4 @@ func (t *templater) appendStream(dst []byte, s *textStream, heap []byte) []byte 
 		t.views[i] = viewOf(v)
 	}
 	return t.inner.appendStrings(dst, t.views, heap, nil, nil)
-}
-
-// Wide numbers: integers, or bytes in which zstd finds repetitions.
-const (
-	wideInts  = 0
-	wideBytes = 1
-)
-
-func (t *templater) appendWide(dst []byte, values []uint64) []byte {
-	mark := len(dst)
-	dst = t.inner.appendInts(append(dst, wideInts), values, false)
-	size := len(dst) - mark
-	t.packed = t.packed[:0]
-	for _, x := range values {
-		t.packed = binary.LittleEndian.AppendUint64(t.packed, x)
-	}
-	dst = appendSection(append(dst, wideBytes), t.packed, savePlain)
-	if other := len(dst) - mark - size; other < size {
-		copy(dst[mark:], dst[mark+size:])
-		return dst[:mark+other]
-	}
-	return dst[:mark+size]
 }
