@@ -232,9 +232,8 @@ func keepDecimals(d *Decoder, r *reader, n int, b *filter.FloatBound, keep vecto
 // hitInts returns the rows of n integers, with their ID in front, that are at most most; of words of keep without a row
 // it says nothing.
 func (d *Decoder) hitInts(r *reader, n int, most int64, keep vector.Bitmap) vector.Bitmap {
-	if len(r.b) > 0 && ID(r.b[0]) == Packed {
-		r.byte()
-		return d.hitFrame(r, n, filter.Interval{Least: 1 << 63, Span: uint64(most) - 1<<63}, keep)
+	if len(r.b) > 0 && ID(r.b[0]).scheme().hits != nil {
+		return ID(r.byte()).scheme().hits(d, r, n, filter.Interval{Least: 1 << 63, Span: uint64(most) - 1<<63}, keep)
 	}
 	d.decodeTexts(r, n)
 	if r.err != nil {

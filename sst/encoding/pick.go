@@ -115,10 +115,9 @@ func (d *Decoder) want(n int, rows []uint32) {
 // pickTexts reads, for some rows, their integers out of n, which stand for other values; the ID of the integers comes
 // first.
 func (d *Decoder) pickTexts(r *reader, n int, rows []uint32) {
-	if len(r.b) > 0 && ID(r.b[0]) == Packed {
-		r.byte()
+	if len(r.b) > 0 && ID(r.b[0]).scheme().some != nil {
 		d.texts = vector.Sized(d.texts, len(rows))
-		pickFrame(d, r, d.texts, n, rows)
+		ID(r.byte()).scheme().some(d, r, d.texts, n, rows)
 		return
 	}
 	if d.decodeTexts(r, n); r.err != nil {

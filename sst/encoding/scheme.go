@@ -18,7 +18,8 @@ type scheme struct {
 	writeFloats  writer[floatBlock]
 	writeBools   writer[boolBlock]
 	writeStrings writer[textBlock]
-	// lengths: its integers may be the lengths of plain strings.
+	// lengths: its integers may be the lengths of plain strings. It uses no scratch of the encoder, where strings are
+	// being written.
 	lengths bool
 
 	// The values of a block, by how they lie in memory: as many as dst has, or n. Integers are those of a column,
@@ -42,6 +43,12 @@ type scheme struct {
 	// pick makes v, Flat, the values of some rows, which rise, of a block of n without NULLs. false: the block has to
 	// be decoded.
 	pick func(d *Decoder, r *reader, v *vector.Vector, n int, rows []uint32) bool
+
+	// The same of n integers that another encoding keeps inside of its blocks: hits returns those in an interval,
+	// Negate aside, and says nothing of words of keep without a row; some fills dst with those of some rows. nil: all
+	// integers have to be decoded.
+	hits func(d *Decoder, r *reader, n int, in filter.Interval, keep vector.Bitmap) vector.Bitmap
+	some func(d *Decoder, r *reader, dst []uint64, n int, rows []uint32)
 
 	// whole says that the strings of a block are looked for as a whole and never by their words.
 	whole func(page []byte) bool
@@ -133,7 +140,8 @@ func setGeneral() {
 func setNumbers() {
 	schemes[Packed] = scheme{name: "packed", lengths: true,
 		writeInts: writer[intBlock]{rank: 2, least: leastPacked, plan: planPacked, write: appendPacked},
-		signed:    decodePacked[int64], unsigned: decodePacked[uint64], interval: keepInts, pick: pickPacked}
+		signed:    decodePacked[int64], unsigned: decodePacked[uint64], interval: keepInts, pick: pickPacked,
+		hits: (*Decoder).hitFrame, some: pickFrame[uint64]}
 	schemes[Delta] = scheme{name: "delta",
 		writeInts: writer[intBlock]{rank: 3, least: leastDelta, plan: planDelta, write: appendDelta},
 		signed:    decodeDelta[int64], unsigned: decodeDelta[uint64]}
