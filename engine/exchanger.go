@@ -17,8 +17,8 @@ var errOverrun = errors.New("the parts were dropped or set aside while they were
 var errUnlisted = status.New(status.StorageUnavailable,
 	"parts that were written at the start could not be listed in the manifest yet: is the disk full?")
 
-// exchanger begins the parts that merges write, and puts them into the place of those that are merged. It is the
-// mergeStore of a store. Safe for concurrent use.
+// exchanger begins the parts that merges write, and puts them into the place of those that are merged, under
+// region.maintain. It is the mergeStore of a store. Safe for concurrent use.
 type exchanger struct {
 	*inventory
 	damages *damages
