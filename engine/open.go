@@ -34,17 +34,7 @@ func Open(o Options) (_ *Engine, err error) {
 	o = o.withDefaults()
 	began := o.Now()
 	reads := openedReadOnly(&o)
-	e := &Engine{
-		inventory: &inventory{o: o, reads: reads != nil, space: newSpace(&o, reads),
-			ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}},
-		memory: newMemory(o.Memory, o.SeriesBytes)}
-	e.damages = &damages{of: e.inventory, log: o.Logger}
-	e.views = newViews(e.inventory)
-	e.reading = &reading{inventory: e.inventory, damages: e.damages}
-	e.batches = newBatches(o.Now, o.Logger)
-	e.catalog.Store(&catalog{})
-	e.run, e.stop = context.WithCancel(context.Background())
-	e.door = newDoor(e.space)
+	e := newEngine(o, reads)
 	if err := unfinished(o.FS, o.Dir); err != nil {
 		return nil, err
 	}
@@ -104,6 +94,22 @@ func Open(o Options) (_ *Engine, err error) {
 	}
 	e.door.open(nil)
 	return e, nil
+}
+
+// newEngine makes what needs no directory. reads is why the store is opened for reading alone; nil: it is not.
+func newEngine(o Options, reads error) *Engine {
+	e := &Engine{
+		inventory: &inventory{o: o, reads: reads != nil, space: newSpace(&o, reads),
+			ballast: &ballast{fs: o.FS, dir: o.Dir, size: o.Ballast, free: o.MinFree, log: o.Logger}},
+		memory: newMemory(o.Memory, o.SeriesBytes)}
+	e.damages = &damages{of: e.inventory, log: o.Logger}
+	e.views = newViews(e.inventory)
+	e.reading = &reading{inventory: e.inventory, damages: e.damages}
+	e.batches = newBatches(o.Now, o.Logger)
+	e.catalog.Store(&catalog{})
+	e.run, e.stop = context.WithCancel(context.Background())
+	e.door = newDoor(e.space)
+	return e
 }
 
 // begin recovers the rows and starts the work in the background.
