@@ -26,7 +26,7 @@ func api(h *servertest.House) *servertest.House {
 			h.Errorf("ServeAPI: %v", err)
 		}
 	})
-	there := h.As(h.T)
+	there := h.As(h.TB)
 	there.Addr, there.URL = ln.Addr().String(), "http://"+ln.Addr().String()
 	return there
 }

@@ -117,7 +117,7 @@ func TestSmallBodiesStaySmall(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := *h
-			h.T = t
+			h.TB = t
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
 			h.Want(h.Do("POST", c.path, c.body, "Content-Type", c.kind), c.status, c.text)

@@ -215,7 +215,7 @@ func TestAnswersWaitForRoom(t *testing.T) {
 		{"a short one", get("/health"), 200},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := &servertest.House{T: t, Server: h.Server, Addr: h.Addr, URL: h.URL}
+			h := &servertest.House{TB: t, Server: h.Server, Addr: h.Addr, URL: h.URL}
 			full := answers.Begin(web.NetworkOf(&net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}), func() {})
 			if err := full.Made(t.Context(), answers.Limit()); err != nil {
 				t.Fatal(err)
@@ -233,7 +233,7 @@ func TestAnswersWaitForRoom(t *testing.T) {
 		})
 	}
 	t.Run("not read", func(t *testing.T) {
-		h := &servertest.House{T: t, Server: h.Server, Addr: h.Addr, URL: h.URL}
+		h := &servertest.House{TB: t, Server: h.Server, Addr: h.Addr, URL: h.URL}
 		nc := asks(h, "SELECT repeat('x', 500000), repeat('y', 500000)")
 		if _, err := io.ReadFull(nc, make([]byte, 100)); err != nil {
 			t.Fatal(err)

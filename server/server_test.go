@@ -342,7 +342,7 @@ func TestNamesOfOthers(t *testing.T) {
 		{"configured name", "logs.example" + port, "Origin: http://logs.example" + port + "\r\n", "200"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := &servertest.House{T: t, Addr: h.Addr}
+			h := &servertest.House{TB: t, Addr: h.Addr}
 			got := h.Raw("GET /v1/sql?sql=select+1 HTTP/1.1\r\nHost: " + c.host + "\r\nConnection: close\r\n" +
 				c.headers + "\r\n")
 			if codes := servertest.StatusLines(got); len(codes) != 1 || codes[0] != c.status {

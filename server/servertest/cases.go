@@ -25,7 +25,7 @@ func (n *Count) Run(t *testing.T, name string, f func(t *testing.T)) {
 }
 
 // Files are the files of cases in a folder of the test's testdata.
-func Files(t *testing.T, folder string) []string {
+func Files(t testing.TB, folder string) []string {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join("testdata", folder, "*.json"))
 	if err != nil || len(list) == 0 {
@@ -35,7 +35,7 @@ func Files(t *testing.T, folder string) []string {
 }
 
 // Load decodes a file of JSON.
-func Load(t *testing.T, path string, into any) {
+func Load(t testing.TB, path string, into any) {
 	t.Helper()
 	b, err := os.ReadFile(path)
 	if err != nil {

@@ -26,7 +26,7 @@ func (RawCodec) Name() string { return "proto" }
 const RPCLogs = "/opentelemetry.proto.collector.logs.v1.LogsService/Export"
 
 // Dial connects to the server's port of gRPC.
-func Dial(t *testing.T, addr string) *grpc.ClientConn {
+func Dial(t testing.TB, addr string) *grpc.ClientConn {
 	t.Helper()
 	c, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.ForceCodec(RawCodec{})))

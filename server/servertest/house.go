@@ -160,9 +160,9 @@ func (r *numbers) Next(b *vector.Batch) (bool, error) {
 
 func (r *numbers) Close() {}
 
-// House is a server that runs, and the test that it runs for. Safe for concurrent use as far as its test is.
+// House is a server that runs, and the test that it runs for.
 type House struct {
-	*testing.T
+	testing.TB
 	Server *server.Server
 	Addr   string
 	URL    string
@@ -177,16 +177,16 @@ type House struct {
 }
 
 // As is the house for a part of its test.
-func (h *House) As(t *testing.T) *House {
+func (h *House) As(t testing.TB) *House {
 	part := *h
-	part.T = t
+	part.TB = t
 	return &part
 }
 
 // Open starts a server on fakes; change adapts its options.
-func Open(t *testing.T, change func(*server.Options)) *House {
+func Open(t testing.TB, change func(*server.Options)) *House {
 	t.Helper()
-	h := &House{T: t, Bodies: &Bodies{}, Answers: &Statements{}, State: &Condition{}}
+	h := &House{TB: t, Bodies: &Bodies{}, Answers: &Statements{}, State: &Condition{}}
 	log := &LogText{}
 	o := server.Options{
 		BodyLimit: 1 << 20, EnableCORS: true,
@@ -325,7 +325,7 @@ func Basic(user, password string) string {
 }
 
 // Users are those of a provider.
-func Users(t *testing.T, provider string) *auth.Users {
+func Users(t testing.TB, provider string) *auth.Users {
 	t.Helper()
 	u, err := auth.Open(provider, nil)
 	if err != nil {

@@ -32,7 +32,7 @@ type Captured struct {
 }
 
 // CapturedIn reads a list of bodies, by the names of their files.
-func CapturedIn(t *testing.T, list string) (files map[string]Captured) {
+func CapturedIn(t testing.TB, list string) (files map[string]Captured) {
 	t.Helper()
 	if err := json.Unmarshal(Payload(t, list), &files); err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func CapturedIn(t *testing.T, list string) (files map[string]Captured) {
 }
 
 // Payload is the body in a file.
-func Payload(t *testing.T, name string) []byte {
+func Payload(t testing.TB, name string) []byte {
 	t.Helper()
 	body, err := payloads.ReadFile(path.Join("testdata/payloads", name))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // Recording starts a real server whose statements are recorded, each of them.
-func Recording(t *testing.T, more func(*server.Options)) *House {
+func Recording(t testing.TB, more func(*server.Options)) *House {
 	return Real(t, func(o *server.Options) {
 		o.Slow = slowquery.New(slowquery.Options{Store: o.Saved, TTL: "30d", Ratio: 1})
 		o.Query.Executor = sqlexec.New(o.Saved, sqlexec.Options{Ended: o.Slow.Ended})

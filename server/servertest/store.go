@@ -17,13 +17,13 @@ import (
 )
 
 // Real starts a server on a real store in a directory of the test.
-func Real(t *testing.T, change func(*server.Options)) *House {
+func Real(t testing.TB, change func(*server.Options)) *House {
 	t.Helper()
 	return RealOn(t, engine.Options{}, change)
 }
 
 // RealOn is real with a store of one's own options.
-func RealOn(t *testing.T, store engine.Options, change func(*server.Options)) *House {
+func RealOn(t testing.TB, store engine.Options, change func(*server.Options)) *House {
 	t.Helper()
 	store.Dir, store.MinFree = t.TempDir(), 1
 	e, err := engine.Open(store)
@@ -39,7 +39,7 @@ func RealOn(t *testing.T, store engine.Options, change func(*server.Options)) *H
 }
 
 // On starts a server on a store.
-func On(t *testing.T, e *engine.Engine, change func(*server.Options)) *House {
+func On(t testing.TB, e *engine.Engine, change func(*server.Options)) *House {
 	t.Helper()
 	return Open(t, func(o *server.Options) {
 		o.BodyLimit = 64 << 20

@@ -55,7 +55,7 @@ func TestHostileShippers(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := *h
-			h.T = t
+			h.TB = t
 			a := h.Do("POST", c.path, c.body, "Content-Type", c.kind)
 			if len(a.Body) > 1000 {
 				a.Body = a.Body[:500] + " ... " + a.Body[len(a.Body)-400:]

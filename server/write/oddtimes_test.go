@@ -44,7 +44,7 @@ func TestOddTimes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := *h
-			h.T = t
+			h.TB = t
 			taken := 0
 			for _, odd := range []string{
 				"9223372036854775807", "-9223372036854775807", "-9223372036854775808", "9223372036854775808",

@@ -50,7 +50,7 @@ func TestErrorPosition(t *testing.T) {
 				t.Errorf("status %d", a.Status)
 			}
 			h := *h
-			h.T = t
+			h.TB = t
 			h.Want(a, a.Status, c.want)
 		})
 	}

@@ -69,7 +69,7 @@ func TestLinesAllOrNothing(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := *h
-			h.T = t
+			h.TB = t
 			h.Want(h.Do("POST", servertest.LinePath, c.body), 400, c.want)
 			if got := fmt.Sprint(h.Selected("SELECT count(*) FROM m")); got != "[[1]]" {
 				t.Errorf("m has %s rows", got)
@@ -162,7 +162,7 @@ func TestLinesAuthentication(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := *h
-			h.T = t
+			h.TB = t
 			for _, path := range []string{servertest.LinePath, "/v1/lineproto/api/v2/write"} {
 				h.Want(h.Do("POST", path+c.query, "m v=1 5", c.headers...), c.status, c.want)
 			}

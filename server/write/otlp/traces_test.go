@@ -166,7 +166,7 @@ func TestOTLPSpansRefused(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := *h
-			h.T = t
+			h.TB = t
 			h.Want(h.OTLP("traces", otlpSpan(c.span)), 400, c.want)
 			a := h.OTLP("traces", otlpSpan(otlpValue(`"intValue":1`), c.span, otlpValue(`"intValue":2`)))
 			h.Want(a, 200, `"rejectedSpans":"1"`)
