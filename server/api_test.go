@@ -37,7 +37,7 @@ func TestAPIAddress(t *testing.T) {
 	h := servertest.Real(t, func(o *server.Options) { o.Dashboard.Dir = "dashboard/web" })
 	api := api(h)
 	parameter := regexp.MustCompile(`\{[^}]+\}`)
-	for _, r := range h.Server.Served() {
+	for _, r := range h.Server.AllRoutes() {
 		path := parameter.ReplaceAllString(r.Path, "x")
 		got := api.Do(r.Methods[0], path, "")
 		switch {

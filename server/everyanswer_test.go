@@ -75,7 +75,7 @@ func everyRoute(h *servertest.House) (routes map[kind][]server.ServedRoute) {
 	}
 	routes = map[kind][]server.ServedRoute{}
 	left := map[string]bool{}
-	for _, r := range h.Server.Served() {
+	for _, r := range h.Server.AllRoutes() {
 		if slices.Contains(pushes, r.Owner()) {
 			routes[protocolKind(r)] = append(routes[protocolKind(r)], r)
 			continue

@@ -19,8 +19,8 @@ type ServedRoute = route
 // Owner is the name of the route's protocol.
 func (r route) Owner() string { return r.protocol.Name }
 
-// Served are all routes.
-func (s *Server) Served() []ServedRoute { return s.routes() }
+// AllRoutes are all routes.
+func (s *Server) AllRoutes() []ServedRoute { return s.routes() }
 
 // FigureAnswers bounds the answers with figures.
 func (s *Server) FigureAnswers() *web.Answers { return s.figures }

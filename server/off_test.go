@@ -17,7 +17,7 @@ import (
 // TestProtocolsOff: the paths of a protocol that is switched off are 404, with and without /v1 before them, and no
 // others.
 func TestProtocolsOff(t *testing.T) {
-	all := servertest.Real(t, nil).Server.Served()
+	all := servertest.Real(t, nil).Server.AllRoutes()
 	parameter := regexp.MustCompile(`\{[^}]+\}`)
 	for _, c := range []struct {
 		name string
@@ -38,7 +38,7 @@ func TestProtocolsOff(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			h := servertest.Real(t, func(o *server.Options) { o.Off = c.off })
 			gone := regexp.MustCompile(c.gone)
-			left := h.Server.Served()
+			left := h.Server.AllRoutes()
 			many := 0
 			for _, r := range all {
 				served := slices.ContainsFunc(left,

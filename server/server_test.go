@@ -211,7 +211,7 @@ GET PUT POST /{index}/_refresh write
 GET PUT POST /{index}/_settings write
 PUT POST /{index}/{type}/_bulk write`
 	h := servertest.Open(t, nil)
-	routes := h.Server.Served()
+	routes := h.Server.AllRoutes()
 	slices.SortFunc(routes, func(a, b server.ServedRoute) int {
 		return strings.Compare(a.Path+" "+a.Methods[0], b.Path+" "+b.Methods[0])
 	})
@@ -229,7 +229,7 @@ func TestClosedDoors(t *testing.T) {
 	h := servertest.Open(t, func(o *server.Options) {
 		o.Users = servertest.Users(t, "static_user_provider:cmd:admin=secret,reader:ro=r,writer:wo=w")
 	})
-	for _, r := range h.Server.Served() {
+	for _, r := range h.Server.AllRoutes() {
 		for _, m := range r.Methods {
 			a := h.Do(m, r.Path, "")
 			if closed := r.Access != web.AccessOpen && r.Access != web.AccessMetrics; closed != (a.Status == 401) {

@@ -14,9 +14,8 @@ import (
 	"varve/server/write/rows/samples"
 )
 
-// The benchmarks below take requests through the whole handler and the store, without HTTP and without waiting for the
-// disk: ns a record.
-
+// BenchmarkOTLP takes requests through the whole handler and the store, without HTTP and without waiting for the disk:
+// ns a record.
 func BenchmarkOTLP(b *testing.B) {
 	const records = 8000
 	for _, encoding := range []string{"protobuf", "json"} {
