@@ -9,7 +9,6 @@ import (
 
 	"varve/engine/convert"
 	"varve/engine/status"
-	"varve/engine/timefmt"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
@@ -153,18 +152,15 @@ func (x *Executor) gridTime(ctx context.Context, s *Session, e parse.Expr) (int6
 	if err != nil {
 		return 0, err
 	}
-	switch {
-	case v.Type.IsTimestamp():
-		unit := v.Type.UnitsPerSecond()
-		if unit <= 1000 {
-			return v.Int(0) * (1000 / unit), nil
-		}
-		return timefmt.FloorDiv(v.Int(0), unit/1000), nil
-	case v.Type.ID == vector.TypeDate:
-		return v.Int(0) * 86_400_000, nil
-	}
 	text := string(expr.AppendText(nil, v, 0))
-	return promql.ParseTime(text)
+	if !v.Type.IsTimestamp() && v.Type.ID != vector.TypeDate {
+		return promql.ParseTime(text)
+	}
+	ms, ok := convert.Time(v.Int(0), v.Type, vector.Timestamp(3))
+	if !ok || ms < promql.FirstTime || ms > promql.LastTime {
+		return 0, status.New(status.InvalidArguments, "the time %q of TQL is not between the years 1677 and 2262", text)
+	}
+	return ms, nil
 }
 
 // gridDuration is a duration: seconds, 1h30m, or an interval.

@@ -204,3 +204,28 @@ func TestTQL(t *testing.T) {
 		t.Errorf("%d statements are still listed", len(x.Running()))
 	}
 }
+
+// TestTQLTimes: times of a grid that milliseconds cannot count, or that lie outside of the years of the language, are
+// errors, whatever type they come in.
+func TestTQLTimes(t *testing.T) {
+	x, s := New(openStore(t), Options{Workers: 2}), &Session{}
+	for _, at := range []string{
+		"to_timestamp_seconds(9223372036854775807)", "to_timestamp_seconds(-9223372036854775)",
+		"to_timestamp_millis(9223372036855)", "to_timestamp_micros(9223372036855000)", "'5000-01-01'::DATE",
+		"'1600-01-01'::DATE", "'5000-01-01T00:00:00Z'", "1e12",
+	} {
+		o, err := answer(x, s, "TQL EVAL ("+at+", "+at+", '1s') 1", false)
+		if err == nil {
+			err = o.err
+		}
+		if status.Of(err) != status.InvalidArguments || !strings.Contains(err.Error(), "1677 and 2262") {
+			t.Errorf("%s: %v", at, err)
+		}
+	}
+	for _, at := range []string{"'1700-01-01'::DATE", "'2200-01-01'::TIMESTAMP(0)", "to_timestamp_millis(9223372036853)"} {
+		if o, err := answer(x, s, "TQL EVAL ("+at+", "+at+", '1s') 1", false); err != nil || o.err != nil ||
+			len(o.rows) != 1 {
+			t.Errorf("%s: %v, %v, %v", at, o.rows, err, o.err)
+		}
+	}
+}

@@ -134,15 +134,25 @@ func intervalSums(sign int64) kernel {
 	}
 }
 
-// durationShift adds durations to points in time, or subtracts them; it wraps like all integer sums.
+// durationShift adds durations to points in time, or subtracts them.
 func durationShift(of, by vector.Type, sign int64) kernel {
-	return func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+	return func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		for i := range n {
-			d, _ := convert.Scale(v[1].Ints[i], by.UnitsPerSecond(), of.UnitsPerSecond())
-			out.Ints = append(out.Ints, v[0].Ints[i]+sign*d)
+			x, fits := shiftBy(v[0].Ints[i], v[1].Ints[i], sign, by.UnitsPerSecond(), of.UnitsPerSecond())
+			if !fits && (valid == nil || valid.Get(i)) {
+				return execError("timestamp overflow in duration arithmetic")
+			}
+			out.Ints = append(out.Ints, x)
 		}
 		return nil
 	}
+}
+
+// shiftBy is x + sign*d, where d counts units of from and x units of to; false: it overflows.
+func shiftBy(x, d, sign, from, to int64) (int64, bool) {
+	d, fits := convert.Scale(d, from, to)
+	y := x + sign*d
+	return y, fits && (sign > 0 && (d >= 0) == (y >= x) || sign < 0 && (d >= 0) == (y <= x))
 }
 
 // timeDifferences subtracts points in time of one unit.

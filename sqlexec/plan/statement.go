@@ -143,18 +143,19 @@ func (s *Statement) Shape(ctx context.Context, q *parse.Query) (Node, error) {
 }
 
 // Sketch is Bind for a plan that is shown. Where a plan cannot be made without the answer of a subquery, as of one in
-// LIMIT, the answers are taken to be NULL.
+// LIMIT, the answers are taken to be NULL. Where it cannot be made of NULL either, as of the interval of date_bin, the
+// subqueries run.
 func (s *Statement) Sketch(ctx context.Context, q *parse.Query) (Node, error) {
 	n, err := s.Bind(ctx, q)
 	if err == nil || len(s.ready()) == 0 {
 		return n, err
 	}
 	s.blank = true
-	defer func() { s.blank = false }()
-	if n, blank := s.Bind(ctx, q); blank == nil {
+	n, err = s.Bind(ctx, q)
+	if s.blank = false; err == nil {
 		return n, nil
 	}
-	return nil, err
+	return s.Complete(ctx, q)
 }
 
 // binder begins a round of binding.

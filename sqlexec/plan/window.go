@@ -171,6 +171,10 @@ func (sel *selection) windowSpec(w *parse.Window, depth int) (*parse.Window, err
 		if err != nil {
 			return nil, err
 		}
+		if len(w.Partition) > 0 {
+			return nil, parse.PlaceError(planError("cannot override PARTITION BY clause of window %q", w.Ref),
+				w.Partition[0].Position())
+		}
 		merged := *base
 		merged.Ref = ""
 		if len(w.OrderBy) > 0 {

@@ -64,3 +64,11 @@ SELECT ts, first_value(v IGNORE NULLS) OVER (ORDER BY ts ROWS BETWEEN CURRENT RO
 SELECT sum(v) OVER (ORDER BY ts ROWS 1 PRECEDING EXCLUDE NOTHING) FROM x;
 
 DROP TABLE x;
+
+-- a window may add an order or a frame to the one it names, not another partition
+
+SELECT count(*) OVER (w PARTITION BY x) AS n FROM (VALUES (1), (2)) AS t(x) WINDOW w AS (ORDER BY x);
+
+SELECT count(*) OVER v AS n FROM (VALUES (1), (2)) AS t(x) WINDOW w AS (ORDER BY x), v AS (w PARTITION BY x);
+
+SELECT x, count(*) OVER (w ORDER BY x) AS n FROM (VALUES (1), (1), (2)) AS t(x) WINDOW w AS (PARTITION BY x) ORDER BY x;

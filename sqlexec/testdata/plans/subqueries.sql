@@ -32,3 +32,6 @@ SELECT host FROM hosts WHERE cores > ALL (SELECT n FROM events) OR (host, zone) 
 
 -- A plan that depends on the value itself is shown for NULL.
 SELECT host FROM hosts ORDER BY host LIMIT (SELECT max(n) FROM events);
+
+-- One that has no plan without the value is shown for the value: its subqueries run.
+SELECT date_bin((SELECT INTERVAL '1 hour'), ts) AS t, count(*) AS c FROM events GROUP BY t;
