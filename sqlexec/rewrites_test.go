@@ -109,13 +109,19 @@ func (g *generator) filter(t fields) string {
 	return " FILTER (WHERE " + g.pick(t.ints...) + " > 0)"
 }
 
-// bothWays answers a query with all rewrites, without any and without one, and fails where the answers differ. They may
-// come in any order.
+// bothWays answers a query with all rewrites, without any and without one of those that simplify a plan, and fails
+// where the answers differ. They may come in any order.
 func bothWays(t *testing.T, x *Executor, state, sql string) outcome {
 	t.Helper()
+	return allWays(t, x, state, sql, plan.AllRewrites, plan.ConstantKeys, plan.DependentKeys, plan.SharedSums,
+		plan.OuterConditions)
+}
+
+// allWays answers a query with all rewrites and without those of each set, and fails where the answers differ.
+func allWays(t *testing.T, x *Executor, state, sql string, sets ...plan.Rewrites) outcome {
+	t.Helper()
 	var first outcome
-	for i, without := range []plan.Rewrites{0, plan.AllRewrites, plan.ConstantKeys, plan.DependentKeys, plan.SharedSums,
-		plan.OuterConditions} {
+	for i, without := range append([]plan.Rewrites{0}, sets...) {
 		x.without = without
 		o, err := answer(x, &Session{}, sql, false)
 		if err != nil {
@@ -127,7 +133,7 @@ func bothWays(t *testing.T, x *Executor, state, sql string) outcome {
 			continue
 		}
 		if fmt.Sprint(o.err, o.rows) != fmt.Sprint(first.err, first.rows) {
-			t.Errorf("%s, %s: without %05b\n%v %v, with all rewrites\n%v %v", state, sql, without, o.err, o.rows,
+			t.Errorf("%s, %s: without %06b\n%v %v, with all rewrites\n%v %v", state, sql, without, o.err, o.rows,
 				first.err, first.rows)
 		}
 	}

@@ -17,7 +17,9 @@ type AsofJoin struct {
 	LKeys, RKeys []expr.Expr
 	LTime, RTime expr.Expr
 	Op           expr.Op // LTime Op RTime
-	Cols         []Column
+	// Ties order the right rows of equal keys and times: the last of them is the partner.
+	Ties []expr.SortKey
+	Cols []Column
 }
 
 // Columns are those of both sides.
@@ -113,12 +115,13 @@ func inequality(c expr.Expr, n int) (l, r expr.Expr, op expr.Op, ok bool) {
 }
 
 // sorted puts a side of the join into the order that the join needs.
-func (n *AsofJoin) sorted(in Node, keys []expr.Expr, time expr.Expr) Node {
+func (n *AsofJoin) sorted(in Node, keys []expr.Expr, time expr.Expr, ties []expr.SortKey) Node {
 	s := &Sort{Input: in, Limit: -1}
 	for _, k := range keys {
 		s.Keys = append(s.Keys, expr.SortKey{Expr: k})
 	}
 	s.Keys = append(s.Keys, expr.SortKey{Expr: time, Desc: n.backwards(), NullsFirst: n.backwards()})
+	s.Keys = append(s.Keys, ties...)
 	return s
 }
 
@@ -177,11 +180,13 @@ func plainTest(c expr.Expr) bool {
 func (o *optimizer) pruneAsof(n *AsofJoin, need []bool) (Node, []int) {
 	width := len(n.L.Columns())
 	l, lm := o.prune(n.L, widen(append([]bool(nil), need[:width]...), append(slices.Clone(n.LKeys), n.LTime)...))
-	r, rm := o.prune(n.R, widen(append([]bool(nil), need[width:]...), append(slices.Clone(n.RKeys), n.RTime)...))
+	right := widen(append([]bool(nil), need[width:]...), append(slices.Clone(n.RKeys), n.RTime)...)
+	r, rm := o.prune(n.R, widen(right, expr.KeyExprs(n.Ties)...))
 	out := *n
 	out.LKeys, out.RKeys, out.LTime, out.RTime = remapAll(n.LKeys, lm), remapAll(n.RKeys, rm), remap(n.LTime, lm),
 		remap(n.RTime, rm)
-	out.L, out.R = out.sorted(l, out.LKeys, out.LTime), out.sorted(r, out.RKeys, out.RTime)
+	out.Ties = remapKeys(n.Ties, rm)
+	out.L, out.R = out.sorted(l, out.LKeys, out.LTime, nil), out.sorted(r, out.RKeys, out.RTime, out.Ties)
 	out.Cols = concat(l.Columns(), r.Columns())
 	m := slices.Clone(lm)
 	for _, at := range rm {

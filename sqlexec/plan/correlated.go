@@ -136,7 +136,7 @@ func outerAt(sc *scope, cols []int, rows *vector.Batch, r int) *outer {
 }
 
 // lateral joins a subquery in FROM that sees the columns of the tables before it: it runs once for each distinct
-// combination of those it refers to. kind is inner or left.
+// combination of those it refers to, unless it is an ASOF join. kind is inner or left.
 func (b *binder) lateral(in Node, t *parse.Derived, out *outer, kind JoinKind) (Node, error) {
 	sc := &scope{cols: in.Columns(), outer: out}
 	n, o, err := b.probe(t.Query, sc)
@@ -151,6 +151,9 @@ func (b *binder) lateral(in Node, t *parse.Derived, out *outer, kind JoinKind) (
 		j := &Join{Kind: kind, L: in, R: shape, Cols: concat(in.Columns(), shape.Columns())}
 		nullable(j)
 		return j, nil
+	}
+	if n, err := b.lateralNearest(in, t.Query, shape, sc, kind); n != nil || err != nil {
+		return n, err
 	}
 	cols, keys, rows, err := b.distinctOf(in, sc, o.used)
 	if err != nil {
@@ -301,7 +304,7 @@ func columnsFor(at map[parse.Expr]*expr.Column,
 // liftOne joins the values of an expression with correlated subqueries to the rows and gives their column.
 func (sel *selection) liftOne(x parse.Expr) (*expr.Column, error) {
 	if sub, ok := x.(*parse.Subquery); ok {
-		if c, err := sel.liftGrouped(sub); c != nil || err != nil {
+		if c, err := sel.liftJoined(sub); c != nil || err != nil {
 			return c, err
 		}
 	}

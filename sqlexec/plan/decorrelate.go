@@ -9,8 +9,8 @@ import (
 )
 
 // Correlated subqueries that meet the query around them in equalities are joins: EXISTS and IN semi joins, NOT EXISTS
-// an anti join, aggregates an outer join with the groups of the subquery. Others are run for each combination
-// (correlated.go).
+// an anti join, aggregates an outer join with the groups of the subquery. Those that pick the row with the nearest time
+// are ASOF joins (nearest.go). Others are run for each combination (correlated.go).
 
 // inside is a SELECT of a correlated subquery, without its items: the rows that do not depend on the query around it,
 // and the conditions that do.
@@ -165,9 +165,9 @@ func (b *binder) equals(sc *scope, x parse.Expr, s *inside, item parse.Expr) (ex
 	return b.ctx.Call("=", r, shift(l, len(s.node.Columns())))
 }
 
-// filterGrouped keeps the rows for which a condition is true whose correlated subqueries are all aggregates that
-// liftGrouped makes columns of; nil: they are not.
-func (b *binder) filterGrouped(in Node, sc *scope, c parse.Expr, subs []*parse.Query) (Node, error) {
+// filterJoined keeps the rows for which a condition is true whose correlated subqueries are all such that liftJoined
+// makes columns of them; nil: they are not.
+func (b *binder) filterJoined(in Node, sc *scope, c parse.Expr, subs []*parse.Query) (Node, error) {
 	sel := &selection{b: b, node: in, eb: &exprBinder{b: b, sc: sc, where: "WHERE"}}
 	at := map[parse.Expr]*expr.Column{}
 	var err error
@@ -177,7 +177,7 @@ func (b *binder) filterGrouped(in Node, sc *scope, c parse.Expr, subs []*parse.Q
 			return err == nil
 		}
 		if sub, ok := x.(*parse.Subquery); ok && slices.Contains(subs, query) {
-			if at[x], err = sel.liftGrouped(sub); at[x] == nil {
+			if at[x], err = sel.liftJoined(sub); at[x] == nil {
 				delete(at, x)
 			}
 		}
@@ -195,6 +195,14 @@ func (b *binder) filterGrouped(in Node, sc *scope, c parse.Expr, subs []*parse.Q
 		return nil, err
 	}
 	return cut(&Filter{Input: sel.node, Conds: splitAnd(cond, nil)}, len(in.Columns())), nil
+}
+
+// liftJoined makes a column of a correlated scalar subquery by a join with its groups or its rows; nil: it cannot.
+func (sel *selection) liftJoined(x *parse.Subquery) (*expr.Column, error) {
+	if c, err := sel.liftGrouped(x); c != nil || err != nil {
+		return c, err
+	}
+	return sel.liftNearest(x)
 }
 
 // liftGrouped makes a column of a correlated scalar subquery that aggregates: its groups, by the expressions that equal
@@ -314,7 +322,7 @@ func (b *binder) unnested(in Node, sc *scope, c parse.Expr, subs []*parse.Query)
 	if err != nil || n != nil {
 		return n, err
 	}
-	return b.filterGrouped(in, sc, c, subs)
+	return b.filterJoined(in, sc, c, subs)
 }
 
 // value is the enclosing query's column i: behind those of the subquery where both are joined, its value for the row at

@@ -20,9 +20,11 @@ const (
 	SharedSums
 	// OuterConditions moves conditions of ON on one side of a join below it.
 	OuterConditions
+	// NearestRows makes ASOF joins of correlated subqueries that pick the row with the nearest time.
+	NearestRows
 
 	// AllRewrites are all of them.
-	AllRewrites = ConstantKeys | DependentKeys | SharedSums | OuterConditions
+	AllRewrites = ConstantKeys | DependentKeys | SharedSums | OuterConditions | NearestRows
 )
 
 // does reports whether a rewrite is on.
