@@ -20,9 +20,14 @@ func (b *binder) semiJoins(in Node, sc *scope, x parse.Expr) (Node, *scope, pars
 	parts := conjuncts(x, nil)
 	slices.Reverse(parts)
 	for _, c := range parts {
-		if n, err := b.tupleSemiJoin(in, sc, c); err != nil {
+		n, err := b.tupleSemiJoin(in, sc, c)
+		if n == nil && err == nil {
+			n, err = b.manySemiJoin(in, sc, c)
+		}
+		if err != nil {
 			return nil, nil, nil, err
-		} else if n != nil {
+		}
+		if n != nil {
 			in = n
 			continue
 		}

@@ -112,8 +112,8 @@ func newestFirst(s *Sort) (*Scan, bool) {
 	return table, ok && table.Rel.Table != nil && table.Positions[at] == table.Rel.Table.Schema.Time
 }
 
-// firstKey returns the scan, and the index of its column, that is the first key of a sort, if only projections and
-// filters lie between.
+// firstKey returns the scan, and the index of its column, that is the first key of a sort, if only projections, filters
+// and joins that let some of its rows through lie between.
 func firstKey(s *Sort) (table *Scan, at int, ok bool) {
 	if len(s.Keys) == 0 {
 		return nil, 0, false
@@ -133,6 +133,11 @@ func firstKey(s *Sort) (table *Scan, at int, ok bool) {
 			n, at = in.Input, c.Index
 		case *Filter:
 			n = in.Input
+		case *Join:
+			if !in.Kind.semi() || in.keepsLeft() {
+				return nil, 0, false
+			}
+			n = in.L
 		case *Scan:
 			return in, at, true
 		default:

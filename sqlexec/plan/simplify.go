@@ -22,9 +22,11 @@ const (
 	OuterConditions
 	// NearestRows makes ASOF joins of correlated subqueries that pick the row with the nearest time.
 	NearestRows
+	// ManyValues makes semi and anti joins of IN with many values of a subquery.
+	ManyValues
 
 	// AllRewrites are all of them.
-	AllRewrites = ConstantKeys | DependentKeys | SharedSums | OuterConditions | NearestRows
+	AllRewrites = ConstantKeys | DependentKeys | SharedSums | OuterConditions | NearestRows | ManyValues
 )
 
 // does reports whether a rewrite is on.

@@ -60,6 +60,7 @@ type Asked struct {
 	done   bool
 	rows   *vector.Batch
 	err    error
+	null   *bool // whether a value is NULL; nil: it was not asked for, see hasNull
 }
 
 // askKind is what is wanted of a subquery.
@@ -69,12 +70,14 @@ const (
 	askValue  askKind = iota // its only value
 	askExists                // whether it has rows
 	askList                  // its different values
+	askFew                   // its different values, unless they are many
 	askTuples                // its different rows
 )
 
 // most is the number of rows after which a subquery need not run on.
 func (k askKind) most() int {
-	return [...]int{askValue: 2, askExists: 1, askList: maxList + 1, askTuples: maxTuples + 1}[k]
+	return [...]int{askValue: 2, askExists: 1, askList: maxList + 1, askFew: manyValues + 1,
+		askTuples: maxTuples + 1}[k]
 }
 
 // over is the plan that gives the answer, over that of the subquery.
@@ -82,7 +85,7 @@ func (k askKind) over(n Node) Node {
 	switch k {
 	case askExists:
 		return &Limit{Input: n, Limit: 1}
-	case askList, askTuples:
+	case askList, askFew, askTuples:
 		return &Distinct{Input: n}
 	}
 	return n
