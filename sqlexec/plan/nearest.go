@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
+	"varve/engine/convert"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
@@ -46,7 +48,7 @@ func (b *binder) nearestRow(in Node, q *parse.Query, sc *scope) *nearestRow {
 		return nil
 	}
 	order := sel.nearestOrder(q, n)
-	if order == nil || !n.conditions(order, s.conds) || !b.worthSorting(n.join) {
+	if order == nil || !n.conditions(b.ctx, order, s.conds) || !b.worthSorting(n.join) {
 		return nil
 	}
 	n.place()
@@ -142,7 +144,7 @@ func timeLike(e expr.Expr) bool {
 // time that agrees with the order. Another comparison of the time, in the other direction, is checked on the row that
 // is found: where that row does not meet it, no row does. So is what concerns the row around alone. false: there are
 // others.
-func (n *nearestRow) conditions(order *expr.SortKey, conds []expr.Expr) bool {
+func (n *nearestRow) conditions(ctx *expr.Context, order *expr.SortKey, conds []expr.Expr) bool {
 	j, width := n.join, len(n.join.R.Columns())
 	for _, c := range conds {
 		if expr.Varies(c) {
@@ -159,21 +161,72 @@ func (n *nearestRow) conditions(order *expr.SortKey, conds []expr.Expr) bool {
 			n.check = append(n.check, c)
 			continue
 		}
-		r, l, op, ok := inequality(c, width)
-		if _, args := operator(c); !ok || args[0].Type() != args[1].Type() || !timeLike(r) || !timeLike(l) ||
-			!sameOrder(r, order.Expr) {
+		r, l, op, ok := bound(c, width)
+		if !ok || !timeLike(r) || !timeLike(l) || !sameOrder(r, order.Expr) {
 			return false
 		}
 		switch {
-		case order.Desc != (op.Order() < 0): // r op l
+		case order.Desc != (op.Order() < 0):
 			n.check = append(n.check, c)
-		case j.Op != expr.NoOp:
+		case j.Op != expr.NoOp || !n.nearest(ctx, order, r, op, shift(l, -width)):
 			return false
-		default:
-			j.LTime, j.RTime, j.Op = shift(l, -width), r, op.Flipped()
 		}
 	}
 	return j.Op != expr.NoOp
+}
+
+// bound takes a comparison of the time r of the subquery with a time l of the query around it apart: r op l, in the
+// types that they have.
+func bound(c expr.Expr, width int) (r, l expr.Expr, op expr.Op, ok bool) {
+	if _, _, op, ok = inequality(c, width); !ok {
+		return nil, nil, op, false
+	}
+	_, args := operator(c)
+	r, l = args[0], args[1]
+	if inside, _ := sides(r, width); !inside {
+		r, l = l, r
+	}
+	return r, l, op, true
+}
+
+// nearest makes r op l the comparison of the join. Times in different units are compared in the coarser one, which cuts
+// a time off at the unit below, where this decides the same; else an l that the finer one does not reach lies behind all
+// its times, or is left without a partner. false: the types cannot be compared so.
+func (n *nearestRow) nearest(ctx *expr.Context, order *expr.SortKey, r expr.Expr, op expr.Op,
+	l expr.Expr) bool {
+	var err error
+	from, to := l.Type(), r.Type()
+	switch {
+	case from == to:
+	case !from.IsTimestamp() || !to.IsTimestamp():
+		return false
+	case from.UnitsPerSecond() > to.UnitsPerSecond() && (op == expr.LessEqual || op == expr.Greater):
+		l, err = ctx.Cast(l, to, false)
+	case from.UnitsPerSecond() < to.UnitsPerSecond() && (op == expr.Less || op == expr.GreaterEqual):
+		n.join.Ties = append([]expr.SortKey{{Expr: r, Desc: !order.Desc}}, n.join.Ties...)
+		r, err = ctx.Cast(r, from, false)
+	case from.UnitsPerSecond() < to.UnitsPerSecond() && op == expr.LessEqual:
+		l, err = reaching(ctx, l, to)
+	default:
+		return false
+	}
+	n.join.LTime, n.join.RTime, n.join.Op = l, r, op.Flipped()
+	return err == nil
+}
+
+// reaching is a time in a finer unit: the last time of this unit where it lies behind that, NULL where it lies before
+// the first.
+func reaching(ctx *expr.Context, e expr.Expr, t vector.Type) (expr.Expr, error) {
+	last, ok := convert.Scale(math.MaxInt64, t.UnitsPerSecond(), e.Type().UnitsPerSecond())
+	behind, err := ctx.Call(expr.Greater.String(), e, &expr.Const{Value: vector.ConstInt(e.Type(), last)})
+	if err != nil || !ok {
+		return nil, err
+	}
+	fits, err := ctx.Cast(e, t, true)
+	if err != nil {
+		return nil, err
+	}
+	return ctx.Case([]expr.Expr{behind}, []expr.Expr{&expr.Const{Value: vector.ConstInt(t, math.MaxInt64)}}, fits)
 }
 
 // sameOrder reports whether an expression is a column, or the same number in a wider type.

@@ -48,6 +48,16 @@ WITH a AS (SELECT value AS id, value * 37 % 31 AS k, value * 7919 % 10007 AS t F
 
 WITH a AS (SELECT value AS id, value * 37 % 31 AS k, value * 7919 % 10007 AS t FROM generate_series(1, 9000)), b AS (SELECT value * 41 % 29 AS k, value * 104729 % 9973 AS t FROM generate_series(1, 9000)) SELECT count(*) AS rows, count(got) AS partners, count(*) FILTER (WHERE got IS DISTINCT FROM want) AS wrong FROM (SELECT a.id, b.t AS got FROM a ASOF LEFT JOIN b ON a.k = b.k AND a.t < b.t) AS x JOIN (SELECT a.id, min(b.t) AS want FROM a LEFT JOIN b ON a.k = b.k AND a.t < b.t GROUP BY a.id) AS y ON x.id = y.id;
 
+-- Subqueries that pick the nearest row are the same joins.
+
+SELECT l.line, (SELECT m.v FROM load m WHERE m.host = l.host AND m.ts <= l.ts ORDER BY m.ts DESC LIMIT 1) AS v FROM logs l ORDER BY line;
+
+SELECT l.line, (SELECT m.v FROM load m WHERE m.host = l.host AND m.ts > l.ts ORDER BY m.ts LIMIT 1) AS v FROM logs l ORDER BY line;
+
+SELECT l.line, m.v, m.t FROM logs l LEFT JOIN LATERAL (SELECT v, ts AS t FROM load WHERE load.host = l.host AND ts < l.ts AND ts >= l.ts - INTERVAL '1 second' ORDER BY t DESC LIMIT 1) m ON true ORDER BY line;
+
+SELECT l.line, m.v FROM logs l, LATERAL (SELECT coalesce(v, 0) + 1 AS v FROM load WHERE v <> 3 AND ts >= l.ts ORDER BY ts, v DESC LIMIT 1) m ORDER BY line;
+
 -- Errors.
 
 SELECT l.line FROM logs l ASOF JOIN load m ON l.host = m.host;
