@@ -27,7 +27,8 @@ func (g *generator) members() (x, query string) {
 	const series = " FROM generate_series(1000, 101000) AS g(i)"
 	switch g.IntN(6) {
 	case 0:
-		return g.pick("x.s", "x.k", "lower(x.s)"), "SELECT y.s FROM t2 y" + known + " UNION ALL SELECT 'v' || i" + series
+		return g.pick("x.s", "x.k", "lower(x.s)"),
+			"SELECT y.s FROM t2 y" + known + " UNION ALL SELECT 'v' || i" + series
 	case 1:
 		return "x.ts", "SELECT y.ts FROM t2 y WHERE y.id % 3 = 1 UNION SELECT to_timestamp_millis(i)" + series
 	case 2:
@@ -54,7 +55,8 @@ func TestManyValues(t *testing.T) {
 		}
 		g.Shuffle(len(conds), func(i, j int) { conds[i], conds[j] = conds[j], conds[i] })
 		where := " WHERE " + strings.Join(conds, " AND ")
-		list[i] = g.pick("SELECT x.id, x.s FROM t1 x"+where, "SELECT x.k, count(*), sum(x.a) FROM t1 x"+where+" GROUP BY x.k",
+		list[i] = g.pick("SELECT x.id, x.s FROM t1 x"+where,
+			"SELECT x.k, count(*), sum(x.a) FROM t1 x"+where+" GROUP BY x.k",
 			"SELECT x.id, z.id FROM t1 x LEFT JOIN t2 z ON x.a = z.a"+where,
 			"SELECT x.id, x.ts FROM t1 x"+where+" ORDER BY x.ts DESC LIMIT 5",
 			"SELECT z.id FROM t2 z WHERE z.a IN (SELECT x.a FROM t1 x"+where+")")

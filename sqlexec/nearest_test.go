@@ -80,7 +80,8 @@ func TestNearestRows(t *testing.T) {
 			for range 25 { // several columns of one row, rows without one, and conditions over them
 				join := g.pick(", LATERAL (%s) z", " CROSS JOIN LATERAL (%s) z", " LEFT JOIN LATERAL (%s) z ON true",
 					" JOIN LATERAL (%s) z ON z.s <> 'a'")
-				sub := g.nearest("y.id AS i, y.s, " + g.pick("y.b", "coalesce(y.c, 1) AS c", "x.a + y.a AS c", "1 AS c"))
+				sub := g.nearest("y.id AS i, y.s, " +
+					g.pick("y.b", "coalesce(y.c, 1) AS c", "x.a + y.a AS c", "1 AS c"))
 				sql := "SELECT x.id, x.s, z.* FROM t1 x" + fmt.Sprintf(join, sub) +
 					g.pick("", " WHERE x.k = 'a'", " WHERE z.i IS NULL", " WHERE z.i > 5 AND x.id < 40")
 				allWays(t, x, rewriteStates[k], sql, plan.NearestRows)

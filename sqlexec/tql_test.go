@@ -222,7 +222,9 @@ func TestTQLTimes(t *testing.T) {
 			t.Errorf("%s: %v", at, err)
 		}
 	}
-	for _, at := range []string{"'1700-01-01'::DATE", "'2200-01-01'::TIMESTAMP(0)", "to_timestamp_millis(9223372036853)"} {
+	for _, at := range []string{
+		"'1700-01-01'::DATE", "'2200-01-01'::TIMESTAMP(0)", "to_timestamp_millis(9223372036853)",
+	} {
 		if o, err := answer(x, s, "TQL EVAL ("+at+", "+at+", '1s') 1", false); err != nil || o.err != nil ||
 			len(o.rows) != 1 {
 			t.Errorf("%s: %v, %v, %v", at, o.rows, err, o.err)

@@ -189,9 +189,9 @@ func bound(c expr.Expr, width int) (r, l expr.Expr, op expr.Op, ok bool) {
 	return r, l, op, true
 }
 
-// nearest makes r op l the comparison of the join. Times in different units are compared in the coarser one, which cuts
-// a time off at the unit below, where this decides the same; else an l that the finer one does not reach lies behind all
-// its times, or is left without a partner. false: the types cannot be compared so.
+// nearest makes r op l the comparison of the join. Times in different units are compared in the coarser one, in which a
+// time is cut off, where this decides the same. Else an l that the finer unit does not reach lies behind all times of
+// it, or has no partner. false: the types cannot be compared so.
 func (n *nearestRow) nearest(ctx *expr.Context, order *expr.SortKey, r expr.Expr, op expr.Op,
 	l expr.Expr) bool {
 	var err error
