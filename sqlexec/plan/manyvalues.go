@@ -2,6 +2,7 @@ package plan
 
 import (
 	"varve/engine/vector"
+	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/parse"
 )
@@ -10,21 +11,16 @@ import (
 // it a list is as fast, and leaves more blocks out; of a million values the join takes half the time.
 const manyValues = 100_000
 
-// many reports whether a subquery has more values than a list is made of.
-func (a *Asked) many() bool {
-	return a.done && a.err == nil && a.kind == askFew && a.rows.N > manyValues
-}
-
 // manySemiJoin makes a join of a condition x [NOT] IN (query) where the query, which does not refer to the query around
 // it, has many values; nil: it has few, it has not run, or it has values that are no keys of a join.
 func (b *binder) manySemiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 	x, ok := c.(*parse.In)
-	if !ok || x.Query == nil || b.recursing || len(correlatedIn(x.X)) > 0 {
+	if !ok || x.Query == nil || b.recursing || len(correlatedIn(x.X)) > 0 || b.st.Without&ManyValues != 0 {
 		return nil, nil
 	}
-	key, _ := b.keyOf(x.Query, askFew)
+	key, _ := b.keyOf(x.Query, askList)
 	a := b.st.named[key]
-	if a == nil || !a.many() {
+	if a == nil || !a.done || a.err != nil || a.rows.N <= manyValues {
 		return nil, nil
 	}
 	arg, err := (&exprBinder{b: b, sc: sc, where: "WHERE"}).bind(x.X)
@@ -48,7 +44,14 @@ func (b *binder) manySemiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 			return &Filter{Input: in, Conds: []expr.Expr{&expr.Const{Value: vector.ConstBool(false)}}}, nil
 		}
 	}
-	return b.amongMany(in, arg, askFew.over(r), x.Not)
+	values := askList.over(r)
+	if a.rows.N <= maxList { // they are all there
+		if err := b.keep(exec.BatchBytes(a.rows)); err != nil {
+			return nil, err
+		}
+		values = &Values{Cols: unqualified(r.Columns()), Batch: a.rows}
+	}
+	return b.amongMany(in, arg, values, x.Not)
 }
 
 // amongMany joins the rows of in with the values that arg must be among, or must not. None of the values is NULL in the
@@ -86,7 +89,7 @@ func (b *binder) hasNull(a *Asked, r Node) (bool, error) {
 	for i := range a.rows.N {
 		found = found || a.rows.Cols[0].IsNull(i)
 	}
-	if !found {
+	if !found && a.rows.N > maxList { // there are others
 		is, err := b.ctx.Call("is null", column)
 		if err != nil {
 			return false, err

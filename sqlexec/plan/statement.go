@@ -70,14 +70,12 @@ const (
 	askValue  askKind = iota // its only value
 	askExists                // whether it has rows
 	askList                  // its different values
-	askFew                   // its different values, unless they are many
 	askTuples                // its different rows
 )
 
 // most is the number of rows after which a subquery need not run on.
 func (k askKind) most() int {
-	return [...]int{askValue: 2, askExists: 1, askList: maxList + 1, askFew: manyValues + 1,
-		askTuples: maxTuples + 1}[k]
+	return [...]int{askValue: 2, askExists: 1, askList: maxList + 1, askTuples: maxTuples + 1}[k]
 }
 
 // over is the plan that gives the answer, over that of the subquery.
@@ -85,20 +83,18 @@ func (k askKind) over(n Node) Node {
 	switch k {
 	case askExists:
 		return &Limit{Input: n, Limit: 1}
-	case askList, askFew, askTuples:
+	case askList, askTuples:
 		return &Distinct{Input: n}
 	}
 	return n
 }
 
-// check is an error if a subquery gave too many rows.
+// check is an error if a subquery gave too many rows. A list that is too long may become a join: see exprBinder.list.
 func (k askKind) check(rows int) error {
 	switch {
 	case rows < k.most():
 	case k == askValue:
 		return status.New(status.EngineExecuteQuery, "scalar subquery returned more than one row")
-	case k == askList:
-		return status.New(status.RuntimeResourcesExhausted, "the subquery of IN has more than %d values", maxList)
 	case k == askTuples:
 		return status.New(status.RuntimeResourcesExhausted,
 			"the subquery of IN has more than %d rows, which only a condition of WHERE may have", maxTuples)

@@ -168,18 +168,13 @@ func (eb *exprBinder) exists(x *parse.Exists) (expr.Expr, error) {
 	return &expr.Const{Value: vector.ConstBool(a.rows.N > 0)}, nil
 }
 
-// list asks for the values of a subquery of one column. That they are many is known once they have been counted.
+// list asks for the values of a subquery of one column, for a list of them.
 func (eb *exprBinder) list(q *parse.Query) (*Asked, error) {
-	fits := one("Too many columns in the subquery of IN: %d")
-	kind := askFew
-	if eb.b.st.Without&ManyValues != 0 {
-		kind = askList
+	a, err := eb.ask(q, askList, one("Too many columns in the subquery of IN: %d"))
+	if err == nil && a.done && a.rows.N > maxList {
+		err = status.New(status.RuntimeResourcesExhausted, "the subquery of IN has more than %d values", maxList)
 	}
-	a, err := eb.ask(q, kind, fits)
-	if err != nil || !a.many() {
-		return a, err
-	}
-	return eb.ask(q, askList, fits)
+	return a, err
 }
 
 // compared stands for a comparison of some values with those of a subquery that has not run; op is IN, > ALL or the
