@@ -32,6 +32,7 @@ type options struct {
 	queryRuns                    int
 	pid                          int
 	profile, serverProfile, json string
+	python, peerData             string
 	keep                         bool
 }
 
@@ -45,7 +46,7 @@ func main() {
 		"data directory of the server at -url, for the bytes on disk; without -url: where temporary directories are made")
 	flag.StringVar(&o.dataset, "dataset", "access",
 		"shape of the rows: access, nested, text, lines, lineproto, metrics, traces, otlp-logs, otlp-traces, "+
-			"otlp-metrics or churn")
+			"otlp-metrics, churn or analytics")
 	flag.StringVar(&o.as, "as", "ingest", "protocol of the rows: ingest, bulk, push for lines, json for OTLP")
 	flag.StringVar(&o.db, "db", "public", "database")
 	flag.StringVar(&o.table, "table", "", "table (default bench_DATASET)")
@@ -65,7 +66,11 @@ func main() {
 		"with -dataset metrics: time each query on the same samples in memory, half in a part, in one part, in many "+
 			"parts, and in many parts whose times overlap")
 	flag.BoolVar(&o.peers, "peers", false,
-		"with -dataset metrics: measure the servers that make peers has built as well")
+		"with -dataset metrics: measure the servers that make peers has built as well; with -dataset analytics: the "+
+			"databases duckdb and chdb of the interpreter -python")
+	flag.StringVar(&o.python, "python", "python3", "with -dataset analytics -peers: the Python interpreter")
+	flag.StringVar(&o.peerData, "peer-data", "",
+		"with -dataset analytics -peers: keep the tables of the peers in this directory, and use those that are there")
 	flag.IntVar(&o.queryRuns, "query-runs", 5, "measured runs of each query")
 	flag.IntVar(&o.pid, "pid", 0, "process id of the server at -url, for processor time and memory")
 	flag.StringVar(&o.profile, "profile", "", "profile this program: cpu or mem; the file's name is printed")
@@ -112,6 +117,8 @@ func run(ctx context.Context, o *options) error {
 		return runMetrics(ctx, o)
 	case churnSet:
 		return runChurn(ctx, o)
+	case analyticsSet:
+		return runAnalytics(ctx, o)
 	}
 	set, err := gen.New(o.dataset, gen.Options{Rows: o.rows, Seed: o.seed, Table: o.table})
 	if err != nil {

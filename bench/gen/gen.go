@@ -7,6 +7,7 @@
 //	nested  events of a social network's relay, 3-5 levels deep, optional members, arrays, escapes (about 575 bytes)
 //	lines   the access entries as text with the labels of their files (about 260 bytes)
 //	lineproto  one line of line protocol a host and ten seconds, 10 tags and 10 fields (about 344 bytes)
+//	analytics  events of web sites, 28-30 flat fields a row, one of them JSON text (about 640 bytes)
 //	text    the access entries as plain lines in combined format (about 210 bytes)
 //
 // Names, clients, users and products follow a Zipf distribution: the value of rank k comes up with a probability
@@ -39,9 +40,10 @@ type Options struct {
 // Set is one data set. It is immutable: many goroutines may append rows of it.
 type Set struct {
 	Name        string
-	ContentType string // of a body that is a run of rows
-	TimeIndex   string // the custom_time_index parameter that suits the rows; empty: none
-	Signal      string // of OTLP: logs, traces or metrics; empty: rows are for ingest
+	ContentType string   // of a body that is a run of rows
+	TimeIndex   string   // the custom_time_index parameter that suits the rows; empty: none
+	Signal      string   // of OTLP: logs, traces or metrics; empty: rows are for ingest
+	Columns     []Column // of the sets of the mode analytics, in the order of a row
 	Rows        int64
 	row         func(dst []byte, i int64) []byte
 	wrap        func(dst []byte, from int) []byte       // makes a body of the rows from a place on; nil: they are one
@@ -87,11 +89,16 @@ func New(name string, o Options) (*Set, error) {
 	case "traces":
 		m := &traces{&otlp{access: newAccess(o)}}
 		s.ContentType, s.Signal, s.row, s.body, s.trace = "application/x-protobuf", "traces", m.span, m.append, m.trace
+	case "analytics", "analytics-users", "analytics-hosts", "analytics-releases":
+		d := &dimension{seed: o.Seed, clock: newClock(o)}
+		s.row = map[string]func([]byte, int64) []byte{"analytics": newEvents(o).appendJSON, "analytics-users": d.appendUser,
+			"analytics-hosts": d.appendHost, "analytics-releases": d.appendRelease}[name]
+		s.ContentType, s.TimeIndex, s.Columns = "application/x-ndjson", "ts;epoch;us", analyticsColumns[name]
 	default:
 		return nil,
 			fmt.Errorf(
-				"gen: no data set %q: access, nested, text, lines, lineproto, traces, otlp-logs, otlp-traces or "+
-					"otlp-metrics", name)
+				"gen: no data set %q: access, nested, text, lines, lineproto, traces, otlp-logs, otlp-traces, "+
+					"otlp-metrics or analytics", name)
 	}
 	return s, nil
 }

@@ -20,7 +20,7 @@ func set(tb testing.TB, name string, rows int64) *Set {
 }
 
 func TestRowsAreTheSameHoweverTheyAreCut(t *testing.T) {
-	for _, name := range []string{"access", "nested", "text"} {
+	for _, name := range []string{"access", "nested", "text", "analytics", "analytics-users"} {
 		s := set(t, name, 1000)
 		whole := s.Append(nil, 0, 1000)
 		var pieces []byte
@@ -204,7 +204,7 @@ func TestCurves(t *testing.T) {
 }
 
 func TestAppendAllocatesNothing(t *testing.T) {
-	for _, name := range []string{"access", "nested", "text"} {
+	for _, name := range []string{"access", "nested", "text", "analytics", "analytics-users"} {
 		s := set(t, name, 1000)
 		buf := s.Append(nil, 0, 100)
 		if n := testing.AllocsPerRun(10, func() { buf = s.Append(buf[:0], 0, 100) }); n != 0 {

@@ -74,3 +74,29 @@ func TestFreeAddresses(t *testing.T) {
 		defer l.Close()
 	}
 }
+
+// TestThreadsAgreeWithCPU: the times of the threads say what the kernel's accounting says, in finer steps.
+func TestThreadsAgreeWithCPU(t *testing.T) {
+	pid := os.Getpid()
+	before, err := Threads(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	coarse, err := CPU(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := Threads(pid)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if before <= 0 || after < before {
+		t.Errorf("the threads have used %v, then %v", before, after)
+	}
+	if coarse > 2*after+2*tick {
+		t.Errorf("accounting says %v, the threads %v", coarse, after)
+	}
+	if _, err := Threads(1 << 30); err == nil {
+		t.Error("a process that is not there has threads")
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -30,6 +31,32 @@ func CPU(pid int) (time.Duration, error) {
 	user, err1 := strconv.ParseInt(rest[11], 10, 64)
 	system, err2 := strconv.ParseInt(rest[12], 10, 64)
 	return time.Duration(user+system) * tick, errors.Join(err1, err2)
+}
+
+// Threads is the processor time that the threads a process has now have used so far, in ns: /proc/PID/task/*/schedstat.
+// It lacks threads that have ended, and is finer than CPU.
+func Threads(pid int) (time.Duration, error) {
+	names, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err == nil && len(names) == 0 {
+		err = fmt.Errorf("process %d has no threads", pid)
+	}
+	var sum time.Duration
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			continue // the thread has ended
+		}
+		if err != nil {
+			return 0, err
+		}
+		first, _, _ := strings.Cut(string(b), " ")
+		ns, err := strconv.ParseInt(first, 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("%s: %w", name, err)
+		}
+		sum += time.Duration(ns)
+	}
+	return sum, err
 }
 
 // PeakRSS is the largest resident set a process has had, in bytes: VmHWM of /proc/PID/status.
