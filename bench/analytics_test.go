@@ -44,8 +44,10 @@ func inMillis(wall, cpu int, d digest) asked {
 func TestStatementsAreTimedInTurn(t *testing.T) {
 	one, other := digest{Rows: 1, Columns: []columnDigest{{Sum: 7, Hash: 1}}}, digest{Rows: 2}
 	engines := []engine{
-		{"varve", &answers{inMillis(900, 900, one), inMillis(30, 20, one), inMillis(10, 40, one), inMillis(20, 60, one)}},
-		{"duckdb", &answers{inMillis(900, 900, one), inMillis(40, 10, one), inMillis(50, 10, one), inMillis(60, 10, one)}},
+		{"varve", &answers{inMillis(900, 900, one), inMillis(30, 20, one), inMillis(10, 40, one),
+			inMillis(20, 60, one)}},
+		{"duckdb", &answers{inMillis(900, 900, one), inMillis(40, 10, one), inMillis(50, 10, one),
+			inMillis(60, 10, one)}},
 		{"chdb", &answers{inMillis(1, 1, other)}},
 		{"third", &answers{inMillis(1, 1, one), errors.New("out of memory")}},
 	}
@@ -75,7 +77,8 @@ func TestDigestOfAnAnswer(t *testing.T) {
 	if err != nil || d.Rows != 2 {
 		t.Fatalf("%+v, %v", d, err)
 	}
-	for i, want := range []columnDigest{{Sum: 7}, {Sum: 2, float: true}, {}, {Sum: 1}, {Sum: 11_000}, {Sum: 9, Nulls: 1}} {
+	for i, want := range []columnDigest{{Sum: 7}, {Sum: 2, float: true}, {}, {Sum: 1}, {Sum: 11_000},
+		{Sum: 9, Nulls: 1}} {
 		got := d.Columns[i]
 		if got.Hash == 0 {
 			t.Errorf("column %d has no hash", i)

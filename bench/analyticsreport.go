@@ -123,7 +123,8 @@ const floatTolerance = 1e-6
 // differs says how another engine's answer differs from ours; empty: it does not. A tolerance holds for all numbers.
 func (d *digest) differs(other *digest, tolerance float64) string {
 	if d.Rows != other.Rows || len(d.Columns) != len(other.Columns) {
-		return fmt.Sprintf("%d rows of %d columns, ours %d of %d", other.Rows, len(other.Columns), d.Rows, len(d.Columns))
+		return fmt.Sprintf("%d rows of %d columns, ours %d of %d", other.Rows, len(other.Columns), d.Rows,
+			len(d.Columns))
 	}
 	for i := range d.Columns {
 		a, b := &d.Columns[i], &other.Columns[i]

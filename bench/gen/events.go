@@ -107,14 +107,16 @@ func newEvents(o Options) *events {
 		tag:      newPicker(zipf(len(words), 1)...),
 		user:     byRank(eventUsers), product: byRank(eventProducts), query: byRank(eventQueries),
 		domain: byRank(eventDomains), campaign: byRank(60),
-		duration: logNormal(42, 1.2), share: logNormal(300, 0.5), size: logNormal(5200, 1.4), price: logNormal(39, 0.9),
+		duration: logNormal(42, 1.2), share: logNormal(300, 0.5), size: logNormal(5200, 1.4),
+		price: logNormal(39, 0.9),
 	}
 	for i := range m.hostText {
 		m.hostText[i] = hostOf(i)
 	}
 	for i := range m.domainText {
 		scheme, www := []string{"https://", "http://"}[i%5/4], []string{"www.", "", ""}[i%3]
-		m.domainText[i] = fmt.Sprintf("%s%s%s-%s%d.example/", scheme, www, words[i%len(words)], words[i*7%len(words)], i)
+		m.domainText[i] = fmt.Sprintf("%s%s%s-%s%d.example/", scheme, www, words[i%len(words)],
+			words[i*7%len(words)], i)
 	}
 	return m
 }

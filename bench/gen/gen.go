@@ -91,8 +91,9 @@ func New(name string, o Options) (*Set, error) {
 		s.ContentType, s.Signal, s.row, s.body, s.trace = "application/x-protobuf", "traces", m.span, m.append, m.trace
 	case "analytics", "analytics-users", "analytics-hosts", "analytics-releases":
 		d := &dimension{seed: o.Seed, clock: newClock(o)}
-		s.row = map[string]func([]byte, int64) []byte{"analytics": newEvents(o).appendJSON, "analytics-users": d.appendUser,
-			"analytics-hosts": d.appendHost, "analytics-releases": d.appendRelease}[name]
+		s.row = map[string]func([]byte, int64) []byte{"analytics": newEvents(o).appendJSON,
+			"analytics-users": d.appendUser, "analytics-hosts": d.appendHost,
+			"analytics-releases": d.appendRelease}[name]
 		s.ContentType, s.TimeIndex, s.Columns = "application/x-ndjson", "ts;epoch;us", analyticsColumns[name]
 	default:
 		return nil,

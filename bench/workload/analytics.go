@@ -12,7 +12,7 @@ type Statement struct {
 	SQL    string
 	DuckDB string // empty: as SQL
 	ChDB   string // empty: as SQL
-	// Tolerance is how far numbers of answers may lie apart, relative to the greater; 0: as rounding of floats explains.
+	// Tolerance is how far numbers of answers may lie apart, relative to the greater; 0: as far as rounding explains.
 	Tolerance float64
 }
 
