@@ -16,6 +16,9 @@ func CompactJSON(src []byte) ([]byte, bool) {
 	if settled(src) {
 		return src, true
 	}
+	if doc, ok := ordered(src); ok {
+		return doc, true
+	}
 	return decodedJSON(src)
 }
 

@@ -69,6 +69,14 @@ func pickByName(look lookup, finish func(m []byte) ([]byte, bool)) kernel {
 					path, ok = parsePath(last)
 				}
 			}
+			if ok {
+				switch m, found, sure := path.written(a[0].Bytes(i)); {
+				case sure && !found:
+					return nil, false
+				case sure:
+					return finish(m)
+				}
+			}
 			x, found, err := look(path, ok, a[0], i)
 			if err != nil && failed == nil {
 				failed = err

@@ -50,6 +50,20 @@ func (p jsonPath) find(doc []byte) (x any, found bool) {
 	return rest.value(part)
 }
 
+// written is the first value that a path leads to in a document, in its compact form; the documents of a column of JSON
+// and texts that would be cast to it are walked alike. sure is false when the decoder has to look.
+func (p jsonPath) written(doc []byte) (m []byte, found, sure bool) {
+	part, rest, found, sure := p.descend(doc)
+	if !sure || !found {
+		return nil, false, sure
+	}
+	if len(rest) > 0 {
+		return nil, false, false
+	}
+	m, ok := convert.CompactJSON(part)
+	return m, true, ok
+}
+
 // value finds the value at the rest of a path in a part of a document that was scanned.
 func (p jsonPath) value(part []byte) (x any, found bool) {
 	if x, plain := plainValue(part); plain {

@@ -39,6 +39,17 @@ func sameAsDecoded(t *testing.T, doc, path string) {
 	if got, ok := p.find([]byte(doc)); ok != found || !reflect.DeepEqual(got, want) {
 		t.Errorf("%s in %s: %v, %v, want %v, %v", path, doc, got, ok, want, found)
 	}
+	m, there, sure := p.written([]byte(doc))
+	if !sure {
+		return
+	}
+	text, err := convert.MarshalJSON(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if there != found || found && string(m) != string(text) {
+		t.Errorf("%s in %s is written %s, %v, want %s, %v", path, doc, m, there, text, found)
+	}
 }
 
 // TestJSONScan: what is found without decoding is what decoding finds, in documents that are none as well.
