@@ -106,6 +106,7 @@ var homes = map[string][]string{
 	"github.com/andybalholm/brotli":       {"server/web", "cmd/varve/shell"},
 	"github.com/cespare/xxhash/v2":        {"sst", "sqlexec", "engine", "pipeline/vrl/stdlib"},
 	"github.com/axiomhq/hyperloglog":      {"sqlexec/expr", "sqlexec/exec"},
+	"github.com/dgryski/go-metro":         {"sqlexec/expr"},
 	"github.com/parquet-go/parquet-go":    {"sqlexec/rowfile"},
 	"github.com/ulikunitz/xz":             {"sqlexec/rowfile"},
 	"github.com/dsnet/compress":           {"sqlexec/rowfile"},

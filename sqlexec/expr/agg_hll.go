@@ -30,9 +30,11 @@ func (s *distinctStates) Add(n int, groups []uint32, args []*vector.Vector, keep
 			return
 		}
 		k, err := readHLL(args[0].Bytes(i))
+		var grown int64
 		if err == nil {
-			err = s.s[groups[i]].Merge(k)
+			grown, err = s.s[groups[i]].mergeState(k)
 		}
+		s.held += grown
 		if err != nil {
 			first = execError("hll_merge: not a state of hll: %v", err)
 		}
@@ -52,16 +54,12 @@ func (s *distinctStates) Merge(o Accumulator, from, to []uint32) error {
 func (s *distinctStates) Result(n int) (*vector.Vector, error) {
 	s.Grow(n)
 	v := &vector.Vector{Type: vector.BinaryType}
-	for g, k := range s.s[:n] {
+	for g := range s.s[:n] {
 		if !s.some[g] {
 			v.AppendNulls(g, 1)
 			continue
 		}
-		b, err := k.MarshalBinary()
-		if err != nil {
-			return nil, execError("hll: %v", err)
-		}
-		v.PushBytes(b)
+		v.PushBytes(s.s[g].appendState(nil))
 		if v.Valid != nil {
 			v.Valid = v.Valid.With(g)
 		}
