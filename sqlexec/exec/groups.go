@@ -79,6 +79,9 @@ func (g *groups) number(keys []*vector.Vector, n int) ([]uint32, error) {
 	ids := g.ids
 	switch len(keys) {
 	case 0:
+		if n <= vector.Size {
+			return expr.SoleGroup(n), nil
+		}
 		clear(ids)
 		return ids, nil
 	case 1:

@@ -234,11 +234,7 @@ func (s *floatSums) Add(n int, groups []uint32, args []*vector.Vector, keep vect
 	if keep == nil && v.Valid == nil {
 		if oneGroup(groups) {
 			g := groups[0]
-			total := sum[g]
-			for _, x := range x {
-				total += x
-			}
-			sum[g], some[g] = total, true
+			sum[g], some[g] = sum[g]+sumFloats(x), true
 			return nil
 		}
 		for i, g := range groups {
