@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -30,6 +31,7 @@ type sorter struct {
 	later  []expr.SortKey // keys that are computed only for rows with equal keys of order
 	budget *Budget
 
+	common   int   // bytes that all keys begin with, as sorted found them
 	full     int64 // bytes of the chunks but the last
 	reserved int64 // bytes, as far as the budget knows
 	light    bool  // the texts of any vector.Size rows are no more than a portion
@@ -199,7 +201,7 @@ func (s *sorter) portion(order []uint32, from int) int {
 // sortBytes is the memory of a row besides its values and its key: the key's end, two entries, its place in the order.
 const sortBytes = 8 + 2*16 + 4
 
-// entry is a row while it is sorted: the first 8 bytes of its key decide most comparisons.
+// entry is a row while it is sorted: the 8 bytes of its key after what all keys begin with decide most comparisons.
 type entry struct {
 	prefix uint64
 	row    uint32
@@ -209,8 +211,31 @@ type entry struct {
 func (s *sorter) fill(list []entry, chunk int) {
 	c := s.chunks[chunk]
 	for i := range list {
-		list[i] = entry{word(c.key(i)), uint32(chunk*chunkRows + i)}
+		list[i] = entry{word(c.key(i)[s.common:]), uint32(chunk*chunkRows + i)}
 	}
+}
+
+// askChunks is the number of chunks whose keys are looked at in order before the query is asked whether it still runs.
+const askChunks = 64
+
+// findCommon finds how many bytes all keys begin with: the marks of values that are not NULL and the high bytes of
+// integers, so that the low ones, which differ, are in the prefixes of entries.
+func (s *sorter) findCommon(ctx context.Context) error {
+	s.common = 0
+	var first []byte // all that the keys so far begin with
+	if k := slices.IndexFunc(s.chunks, func(c *sortChunk) bool { return len(c.ends) > 0 }); k >= 0 {
+		first = s.chunks[k].key(0)
+	}
+	for k, c := range s.chunks {
+		if k%askChunks == askChunks-1 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for i := 0; i < len(c.ends) && len(first) > 0; i++ {
+			first = first[:commonPrefix(first, c.key(i))]
+		}
+	}
+	s.common = len(first)
+	return nil
 }
 
 // compare orders two rows; rows of equal keys keep the order they came in.
@@ -231,7 +256,16 @@ const runChunks = 16
 // sorted returns the row numbers in order. Runs of chunks are sorted by as many goroutines as given, then merged pair
 // by pair.
 func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
+	if err := s.findCommon(ctx); err != nil {
+		return nil, err
+	}
 	list := make([]entry, s.n)
+	if s.n >= wholeRows && s.prefixesRepeat() {
+		if err := s.sortWhole(ctx, list, workers); err != nil {
+			return nil, err
+		}
+		return s.rowsOf(ctx, list, workers)
+	}
 	per := max(1, min(runChunks, len(s.chunks)/max(1, workers))) // chunks of a run
 	bounds := []int{0}                                           // run i is list[bounds[i]:bounds[i+1]]
 	for from := 0; from < len(s.chunks); from += per {
@@ -263,6 +297,11 @@ func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
 		}
 		list, other = other, list
 	}
+	return s.rowsOf(ctx, list, workers)
+}
+
+// rowsOf is the row numbers of sorted entries, in the order of all keys.
+func (s *sorter) rowsOf(ctx context.Context, list []entry, workers int) ([]uint32, error) {
 	rows := make([]uint32, len(list))
 	for i, e := range list {
 		rows[i] = e.row

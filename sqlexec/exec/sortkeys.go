@@ -31,8 +31,8 @@ func (w *wordSorter) cancelledAfter(n int) bool {
 	return w.err != nil
 }
 
-// sortEntries orders entries that stand by rising row and have the first eight bytes of their keys as prefix, as
-// compare does, and leaves the prefixes as they were.
+// sortEntries orders entries that stand by rising row and have prefixes as fill gives them, as compare does, and leaves
+// the prefixes as they were.
 func (s *sorter) sortEntries(list []entry, cancelled func() error) error {
 	w := wordSorter{s: s, spare: make([]entry, len(list)), cancelled: cancelled}
 	w.sort(list)
@@ -42,6 +42,11 @@ func (s *sorter) sortEntries(list []entry, cancelled func() error) error {
 // sort orders entries by prefix, and entries of equal prefix by the rest of their keys.
 func (w *wordSorter) sort(list []entry) {
 	w.sortByPrefix(list)
+	w.sortRest(list)
+}
+
+// sortRest orders entries that are ordered by prefix by the rest of their keys.
+func (w *wordSorter) sortRest(list []entry) {
 	for from := 0; from < len(list) && w.err == nil; {
 		to := from + 1
 		for to < len(list) && list[to].prefix == list[from].prefix {
