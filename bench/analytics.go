@@ -149,7 +149,7 @@ func (t *measured) clock() time.Duration {
 	if t.pid == 0 {
 		return 0
 	}
-	d, err := process.Threads(t.pid)
+	d, err := process.CPU(t.pid)
 	if err != nil {
 		return 0
 	}

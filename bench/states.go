@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"varve/bench/client"
@@ -72,7 +73,29 @@ func runStates(ctx context.Context, o *options) (err error) {
 			return err
 		}
 	}
-	return timeStates(ctx, os.Stdout, o, servers, end)
+	profiled := profileStates(ctx, o, servers)
+	return errors.Join(timeStates(ctx, os.Stdout, o, servers, end), <-profiled)
+}
+
+// profileStates profiles each server while it is asked, if -server-profile names a file: into files of that name with
+// the state's at the end. The result comes when all are written.
+func profileStates(ctx context.Context, o *options, servers []*measured) <-chan error {
+	done := make(chan error, 1)
+	if o.serverProfile == "" {
+		done <- nil
+		return done
+	}
+	errs := make([]error, len(servers))
+	var wg sync.WaitGroup
+	for i, t := range servers {
+		file := o.serverProfile + "." + strings.ReplaceAll(storeStates[i].name, " ", "-")
+		wg.Go(func() { errs[i] = t.profile(ctx, &options{serverProfile: file, rows: o.rows}) })
+	}
+	go func() {
+		wg.Wait()
+		done <- errors.Join(errs...)
+	}()
+	return done
 }
 
 // startState starts a server that writes no part by itself.
@@ -104,7 +127,7 @@ func (s *storeState) fill(ctx context.Context, t *measured, o *options, set *fle
 // timeStates asks each query of all servers in turn and prints the medians, and the processor time of a run.
 func timeStates(ctx context.Context, w io.Writer, o *options, servers []*measured, end time.Time) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s, commit %s, metrics by state of the store, %s, p50 ms (CPU ms)\n\n| query |",
+	fmt.Fprintf(&b, "\n%s, commit %s, metrics by state of the store, %s, p50 / least ms (CPU ms)\n\n| query |",
 		time.Now().UTC().Format(time.DateOnly), commit(), o.duration)
 	for i := range storeStates {
 		fmt.Fprintf(&b, " %s |", storeStates[i].name)
@@ -115,24 +138,24 @@ func timeStates(ctx context.Context, w io.Writer, o *options, servers []*measure
 			continue
 		}
 		q.Over = min(q.Over, o.duration)
-		medians, used, err := askStates(ctx, servers, metricAddress("/v1/metricsapi", &q, end), o.queryRuns)
+		medians, least, used, err := askStates(ctx, servers, metricAddress("/v1/metricsapi", &q, end), o.queryRuns)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.Name, err)
 		}
 		fmt.Fprintf(&b, "| %s |", q.Name)
 		for i := range medians {
-			fmt.Fprintf(&b, " %s (%s) |", millis(medians[i]), millis(used[i]))
+			fmt.Fprintf(&b, " %s / %s (%s) |", millis(medians[i]), millis(least[i]), millis(used[i]))
 		}
-		fmt.Fprintf(&b, " %.2f (%.2f) |\n", worstOverBest(medians), worstOverBest(used))
+		fmt.Fprintf(&b, " %.2f / %.2f (%.2f) |\n", worstOverBest(medians), worstOverBest(least), worstOverBest(used))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-// askStates asks all servers once to warm up and then some times, in turn: the median of each and its processor time of
-// a run.
-func askStates(ctx context.Context, servers []*measured, path string, runs int) (medians, used []time.Duration,
-	err error) {
+// askStates asks all servers once to warm up and then some times, in turn: the median of each, the least, which other
+// programs disturb the least, and the processor time of a run.
+func askStates(ctx context.Context, servers []*measured, path string, runs int) (medians, least,
+	used []time.Duration, err error) {
 	took := make([][]time.Duration, len(servers))
 	used = make([]time.Duration, len(servers))
 	for run := range 1 + runs {
@@ -140,20 +163,21 @@ func askStates(ctx context.Context, servers []*measured, path string, runs int) 
 			start, cpu := time.Now(), t.cpu()
 			body, err := fetch(ctx, t.url+path)
 			if err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 			if run > 0 { // the first warms up
 				took[i], used[i] = append(took[i], time.Since(start)), used[i]+t.cpu()-cpu
 			} else if _, err := rowsOf(body); err != nil {
-				return nil, nil, err
+				return nil, nil, nil, err
 			}
 		}
 	}
 	for i := range took {
 		slices.Sort(took[i])
-		medians, used[i] = append(medians, took[i][len(took[i])/2]), used[i]/time.Duration(runs)
+		medians, least = append(medians, took[i][len(took[i])/2]), append(least, took[i][0])
+		used[i] /= time.Duration(runs)
 	}
-	return medians, used, nil
+	return medians, least, used, nil
 }
 
 // worstOverBest is the ratio of the longest time to the shortest, of which none is less than a microsecond.

@@ -366,8 +366,15 @@ func (b *SampleBlock) appendValues(col *blockColumn, t *wantedTable, c int, v *v
 
 // appendFloats appends numbers and booleans as floats.
 func appendFloats(dst []float64, v *vector.Vector, from, to int) []float64 {
-	if v.Type.Kind() == vector.Float64 && v.Form == vector.Flat {
+	switch {
+	case v.Type.Kind() == vector.Float64 && v.Form == vector.Flat:
 		return append(dst, v.Floats[from:to]...)
+	case v.Form == vector.Const && from < to:
+		x := convert.Number(v, from)
+		for range to - from {
+			dst = append(dst, x)
+		}
+		return dst
 	}
 	for i := from; i < to; i++ {
 		dst = append(dst, convert.Number(v, i))

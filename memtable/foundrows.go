@@ -83,13 +83,20 @@ const longSpan = 16
 // Begin goes to the rows of the i'th series in a range of times.
 func (w *foundRows) Begin(i int, time scan.Range) error {
 	parts := w.f.parts[w.f.begin[i]:w.f.begin[i+1]]
-	k := sort.Search(len(parts), func(k int) bool { return w.timesOf(parts[k])[parts[k].rows()-1] >= time.From })
+	k := sort.Search(len(parts), func(k int) bool { return w.reaches(parts[k], time.From) })
 	w.last, w.skip, w.parts = time.To, 0, parts[k:]
-	if len(w.parts) > 0 {
+	if len(w.parts) > 0 && w.f.s.chunks[w.parts[0].chunk].min < time.From {
 		times := w.timesOf(w.parts[0])
 		w.skip = uint32(sort.Search(len(times), func(k int) bool { return times[k] >= time.From }))
 	}
 	return nil
+}
+
+// reaches reports whether the last row of a stretch is not before a time. The bounds of the chunk mostly say so: its
+// rows need not be fetched from memory.
+func (w *foundRows) reaches(p rowSpan, from int64) bool {
+	c := w.f.s.chunks[p.chunk]
+	return c.min >= from || c.max >= from && c.times[p.to-1] >= from
 }
 
 func (w *foundRows) timesOf(p rowSpan) []int64 { return w.f.s.chunks[p.chunk].times[p.from:p.to] }
@@ -102,6 +109,9 @@ func (w *foundRows) next(most int) (p rowSpan) {
 	p = w.parts[0]
 	p.from += w.skip
 	p.to = min(p.to, p.from+uint32(most))
+	if w.f.s.chunks[p.chunk].max <= w.last {
+		return p
+	}
 	if times := w.timesOf(p); times[len(times)-1] > w.last {
 		p.to = p.from + uint32(sort.Search(len(times), func(k int) bool { return times[k] > w.last }))
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
+	"sort"
 
 	"varve/engine/invariant"
 	"varve/engine/scan"
@@ -324,6 +325,8 @@ type foundRows struct {
 	row    int // rows of the series not looked at yet
 	to     int
 	flat   vector.Vector // scratch: the times of a series in a block whose times are not Flat
+	first  timeGuess     // of the first row that is wanted
+	behind timeGuess     // of the first row behind them, counted from the first
 }
 
 // Reader reads rows of the series.
@@ -444,41 +447,42 @@ func (w *foundRows) narrow(t *vector.Vector, from, to, n int) (int, int) {
 		for end = from; end < to && !t.IsNull(end); end++ {
 		}
 	}
-	times := t.Ints
-	if t.Form != vector.Flat {
-		w.flatten(t, from, end, n)
-		times = w.flat.Ints
-	}
-	lo, hi := from, end
-	if lo < hi && times[lo] < w.span.From {
-		k, _ := slices.BinarySearch(times[lo:hi], w.span.From)
-		lo += k
-	}
-	if lo < hi && times[hi-1] > w.span.To {
-		hi = lo + behind(times[lo:hi], w.span.To)
+	lo := w.first.seek(t, from, end, w.span.From)
+	hi := end
+	if lo < hi && t.Int(hi-1) > w.span.To {
+		hi = w.behind.seek(t, lo, hi, w.span.To+1)
 		w.to = w.row // those after it are greater still
 	}
-	if lo < hi {
-		return lo, hi
+	if lo >= hi {
+		return end, end
 	}
-	return end, end
+	if t.Form != vector.Flat {
+		w.flatten(t, lo, hi, n)
+	}
+	return lo, hi
+}
+
+// timeGuess is where the series before had a time, counted from its first row: series that are scraped together have it
+// at the same place.
+type timeGuess int
+
+// seek is the first of rows [from, to) whose time is not before x; to: all are. Times rise.
+func (g *timeGuess) seek(t *vector.Vector, from, to int, x int64) int {
+	if from == to || t.Int(from) >= x {
+		return from
+	}
+	if k := from + int(*g); k > from && k < to && t.Int(k-1) < x && t.Int(k) >= x {
+		return k
+	}
+	k := from + sort.Search(to-from, func(i int) bool { return t.Int(from+i) >= x })
+	*g = timeGuess(k - from)
+	return k
 }
 
 // flatten sets rows [from, to) of flat to the times of a block of n rows. Other rows of flat are not set.
 func (w *foundRows) flatten(t *vector.Vector, from, to, n int) {
 	w.flat.Type, w.flat.Valid, w.flat.Ints = t.Type, nil, vector.Sized(w.flat.Ints, n)[:from]
 	w.flat.Append(from, t, from, to)
-}
-
-// behind returns the position after the last of rising times that is not greater than t.
-func behind(times []int64, t int64) int {
-	k, _ := slices.BinarySearchFunc(times, t, func(x, t int64) int {
-		if x <= t {
-			return -1
-		}
-		return 1
-	})
-	return k
 }
 
 // Kinds returns the kinds of the block at hand.

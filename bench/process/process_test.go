@@ -20,7 +20,7 @@ func TestOwnUsage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if used, most := after-before, time.Duration(runtime.NumCPU())*time.Since(start)+2*tick; used < 0 || used > most {
+	if used, most := after-before, time.Duration(runtime.NumCPU())*time.Since(start)+20*time.Millisecond; used < 0 || used > most {
 		t.Errorf("used %v while %v passed", used, time.Since(start))
 	}
 	if rss, err := PeakRSS(os.Getpid()); err != nil || rss < 1<<20 || rss > 1<<34 {
@@ -72,31 +72,5 @@ func TestFreeAddresses(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer l.Close()
-	}
-}
-
-// TestThreadsAgreeWithCPU: the times of the threads say what the kernel's accounting says, in finer steps.
-func TestThreadsAgreeWithCPU(t *testing.T) {
-	pid := os.Getpid()
-	before, err := Threads(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	coarse, err := CPU(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	after, err := Threads(pid)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if before <= 0 || after < before {
-		t.Errorf("the threads have used %v, then %v", before, after)
-	}
-	if coarse > 2*after+2*tick {
-		t.Errorf("accounting says %v, the threads %v", coarse, after)
-	}
-	if _, err := Threads(1 << 30); err == nil {
-		t.Error("a process that is not there has threads")
 	}
 }

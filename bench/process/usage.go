@@ -1,7 +1,6 @@
 package process
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,55 +8,29 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
-// tick is the unit of the times in /proc/PID/stat: 1/100 s on every Linux port of Go.
-const tick = 10 * time.Millisecond
-
-// CPU is the processor time a process has used so far, user and system, by /proc/PID/stat.
+// CPU is the processor time a process has used so far, user and system, by its clock.
 func CPU(pid int) (time.Duration, error) {
-	name := fmt.Sprintf("/proc/%d/stat", pid)
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return 0, err
+	if pid < 1 || pid > maxPID {
+		return 0, fmt.Errorf("%d is no process", pid)
 	}
-	// The second field is the program's name in parentheses and may hold blanks; fields 14 and 15 are the times.
-	rest := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
-	if len(rest) < 13 {
-		return 0, fmt.Errorf("%s: %d fields after the name", name, len(rest))
+	var used unix.Timespec
+	if err := unix.ClockGettime(cpuClock(pid), &used); err != nil {
+		return 0, fmt.Errorf("processor time of process %d: %w", pid, err)
 	}
-	user, err1 := strconv.ParseInt(rest[11], 10, 64)
-	system, err2 := strconv.ParseInt(rest[12], 10, 64)
-	return time.Duration(user+system) * tick, errors.Join(err1, err2)
+	return time.Duration(used.Nano()), nil
 }
 
-// Threads is the processor time that the threads a process has now have used so far, in ns: /proc/PID/task/*/schedstat.
-// It lacks threads that have ended, and is finer than CPU.
-func Threads(pid int) (time.Duration, error) {
-	names, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	if err == nil && len(names) == 0 {
-		err = fmt.Errorf("process %d has no threads", pid)
-	}
-	var sum time.Duration
-	for _, name := range names {
-		b, err := os.ReadFile(name)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
-			continue // the thread has ended
-		}
-		if err != nil {
-			return 0, err
-		}
-		first, _, _ := strings.Cut(string(b), " ")
-		ns, err := strconv.ParseInt(first, 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("%s: %w", name, err)
-		}
-		sum += time.Duration(ns)
-	}
-	return sum, err
-}
+// maxPID bounds the numbers of processes on Linux.
+const maxPID = 1 << 22
+
+// cpuClock is the number of the clock of a process's processor time, which counts nanoseconds. Source:
+// clock_getcpuclockid(3) of Linux.
+func cpuClock(pid int) int32 { return int32(^pid<<3 | 2) }
 
 // PeakRSS is the largest resident set a process has had, in bytes: VmHWM of /proc/PID/status.
 func PeakRSS(pid int) (int64, error) { return memory(pid, "VmHWM:") }
