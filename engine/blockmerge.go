@@ -107,7 +107,7 @@ func (b *SampleBlock) collectSource(t *wantedTable, src seriesSource) error {
 		n := len(r.items)
 		for k := s.From; k < s.To; k++ {
 			r.items = append(r.items,
-				rawRow{0, s.Times[k], seqs.Uint(k), len(r.items), kinds.Uint(k) != schema.KindPut})
+				rawRow{0, s.Times[k-s.From], seqs.Uint(k), len(r.items), kinds.Uint(k) != schema.KindPut})
 		}
 		setMS(r.items[n:], t.unit)
 		for c := range t.columns {

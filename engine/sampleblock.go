@@ -268,7 +268,7 @@ func (b *SampleBlock) copySource(t *wantedTable, src seriesSource, m seriesMark)
 			}
 		}
 		row := len(b.times)
-		b.times = appendMS(b.times, s.Times[s.From:s.To], t.unit)
+		b.times = appendMS(b.times, s.Times, t.unit)
 		if !rises(b.times[max(row-1, first):]) {
 			return false, nil
 		}

@@ -136,7 +136,7 @@ func (w *foundRows) Next(s *scan.Stretch) (bool, error) {
 	w.given, s.Cols = w.given[:0], s.Cols[:0]
 	if w.lie = w.f.puts && p.rows() >= longSpan; w.lie {
 		w.take(p)
-		s.From, s.To, s.Times = int(p.from), int(p.to), w.f.s.chunks[p.chunk].times
+		s.From, s.To, s.Times = int(p.from), int(p.to), w.timesOf(p)
 		for i := range w.f.cols {
 			s.Cols = append(s.Cols, w.f.cols[i].values[p.chunk])
 		}

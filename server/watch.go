@@ -2,6 +2,7 @@ package server
 
 import (
 	"net"
+	"sync"
 	"time"
 
 	"varve/server/web"
@@ -10,28 +11,30 @@ import (
 // watchPeriod is how often a connection is looked at while a query runs.
 const watchPeriod = 50 * time.Millisecond
 
-// watch ends the request's context when its client leaves. The goroutine ends with the request.
+// watch ends the request's context when its client leaves. A timer looks at the connection, so that a request that ends
+// before has no goroutine of its own.
 func (s *Server) watch(c *web.Ctx, from net.Conn) {
-	over := make(chan struct{})
-	ended := make(chan struct{})
-	c.Finally(func() { close(over); <-ended })
-	go func() {
-		defer close(ended)
-		tick := time.NewTicker(watchPeriod)
-		defer tick.Stop()
-		for {
-			select {
-			case <-over:
-				return
-			case <-c.Context.Done():
-				return
-			case <-tick.C:
-				if peerLeft(from) {
-					s.metrics.ClientsLeft.Inc()
-					c.Cancel()
-					return
-				}
-			}
+	var look *time.Timer
+	var mu sync.Mutex // held while the connection is looked at: the request does not end meanwhile
+	over, ctx := false, c.Context
+	mu.Lock()
+	defer mu.Unlock()
+	look = time.AfterFunc(watchPeriod, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		switch {
+		case over || ctx.Err() != nil:
+		case peerLeft(from):
+			s.metrics.ClientsLeft.Inc()
+			c.Cancel()
+		default:
+			look.Reset(watchPeriod)
 		}
-	}()
+	})
+	c.Finally(func() {
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+		look.Stop()
+	})
 }

@@ -324,7 +324,7 @@ type foundRows struct {
 	span   scan.Range
 	row    int // rows of the series not looked at yet
 	to     int
-	flat   vector.Vector // scratch: the times of a series in a block whose times are not Flat
+	flat   vector.Vector // scratch: times of rows in a block whose times are not Flat
 	first  timeGuess     // of the first row that is wanted
 	behind timeGuess     // of the first row behind them, counted from the first
 }
@@ -373,15 +373,12 @@ func (w *foundRows) Next(s *scan.Stretch) (ok bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		if from, to = w.narrow(t, from, to, b.rows); from >= to {
+		if from, to = w.narrow(t, from, to); from >= to {
 			w.row = b.first + to
 			continue
 		}
 		w.row = b.first + to
-		s.From, s.To, s.Times, s.Cols = from, to, w.flat.Ints, s.Cols[:0]
-		if t.Form == vector.Flat {
-			s.Times = t.Ints
-		}
+		s.From, s.To, s.Times, s.Cols = from, to, w.timesOf(t, from, to), s.Cols[:0]
 		for _, c := range w.cols {
 			if w.f.want.Presence {
 				if err := w.standIn(c); err != nil {
@@ -436,9 +433,9 @@ func (w *foundRows) open(block int) {
 	w.f.p.metrics.RowsScanned.Add(rows)
 }
 
-// narrow cuts rows [from, to) of a block of n rows to the first stretch whose times lie in the range. An empty stretch
+// narrow cuts rows [from, to) of a block to the first stretch whose times lie in the range. An empty stretch
 // ends at the place where no further rows follow. The times of a series rise.
-func (w *foundRows) narrow(t *vector.Vector, from, to, n int) (int, int) {
+func (w *foundRows) narrow(t *vector.Vector, from, to int) (int, int) {
 	end := to
 	if t.Valid != nil { // a type before may distinguish times that the wanted type cannot
 		for from < to && t.IsNull(from) {
@@ -455,9 +452,6 @@ func (w *foundRows) narrow(t *vector.Vector, from, to, n int) (int, int) {
 	}
 	if lo >= hi {
 		return end, end
-	}
-	if t.Form != vector.Flat {
-		w.flatten(t, lo, hi, n)
 	}
 	return lo, hi
 }
@@ -479,10 +473,14 @@ func (g *timeGuess) seek(t *vector.Vector, from, to int, x int64) int {
 	return k
 }
 
-// flatten sets rows [from, to) of flat to the times of a block of n rows. Other rows of flat are not set.
-func (w *foundRows) flatten(t *vector.Vector, from, to, n int) {
-	w.flat.Type, w.flat.Valid, w.flat.Ints = t.Type, nil, vector.Sized(w.flat.Ints, n)[:from]
-	w.flat.Append(from, t, from, to)
+// timesOf returns the times of rows [from, to).
+func (w *foundRows) timesOf(t *vector.Vector, from, to int) []int64 {
+	if t.Form == vector.Flat {
+		return t.Ints[from:to]
+	}
+	w.flat.Type, w.flat.Valid, w.flat.Ints = t.Type, nil, w.flat.Ints[:0]
+	w.flat.Append(0, t, from, to)
+	return w.flat.Ints
 }
 
 // Kinds returns the kinds of the block at hand.

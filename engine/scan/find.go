@@ -88,7 +88,8 @@ type Rows interface {
 	Close()
 }
 
-// Stretch is rows [From, To) of some vectors: consecutive rows of one series. The vectors may have any form.
+// Stretch is rows [From, To) of some vectors: consecutive rows of one series. The vectors may have any form. Times has
+// the times of these rows alone.
 type Stretch struct {
 	From, To int
 	Times    []int64

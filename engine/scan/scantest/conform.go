@@ -470,7 +470,7 @@ func (d *Data) readFound(t *testing.T, f scan.Found, want *scan.Find) [][]string
 				t.Fatal(err)
 			}
 			for k := s.From; k < s.To; k++ {
-				line := fmt.Sprintf("%v|", s.Times[k])
+				line := fmt.Sprintf("%v|", s.Times[k-s.From])
 				for c, v := range append(slices.Clone(s.Cols), seqs, kinds) {
 					x := valueOf(v, k)
 					if c == 0 && want.Presence {
