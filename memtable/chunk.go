@@ -16,6 +16,7 @@ type chunk struct {
 	cols      []*vector.Vector // by the layout's columns: Flat, or nil where all rows are NULL
 	times     []int64          // the time index column
 	series    []uint32         // nil: all rows belong to oneSeries
+	starts    []uint32         // of a sorted chunk: the first row by series, from loSeries on, and the end; may be nil
 	oneSeries uint32
 	loSeries  uint32 // smallest and largest
 	hiSeries  uint32
@@ -56,7 +57,7 @@ func newChunk(seq uint64, kind uint8, l *layout, b *vector.Batch, from, to int, 
 
 // count sets the chunk's bytes: what its slices hold, and their headers.
 func (c *chunk) count() {
-	c.bytes = 256 + int64(len(c.cols))*8 + int64(cap(c.series))*4 + int64(cap(c.seqs))*8 + int64(cap(c.kinds))
+	c.bytes = 256 + int64(len(c.cols))*8 + int64(cap(c.series)+cap(c.starts))*4 + int64(cap(c.seqs))*8 + int64(cap(c.kinds))
 	for _, v := range c.cols {
 		if v != nil {
 			words := cap(v.Valid) + cap(v.Bools) + cap(v.Ints) + cap(v.Uints) + cap(v.Floats) + cap(v.Views)

@@ -139,6 +139,17 @@ func (l *spanList) addRising(slot int, chunk uint32, c *chunk, from, to int) err
 // addSorted adds the rows of the wanted series of a sorted chunk.
 func (l *spanList) addSorted(in *slots, chunk uint32, c *chunk) error {
 	first, _ := slices.BinarySearch(in.few, c.loSeries)
+	if c.starts != nil {
+		for slot := first; slot < len(in.few) && in.few[slot] <= c.hiSeries; slot++ {
+			k := in.few[slot] - c.loSeries
+			if from, to := c.starts[k], c.starts[k+1]; from < to {
+				if err := l.add(slot, chunk, int(from), int(to)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
 	at := 0
 	for slot := first; slot < len(in.few) && in.few[slot] <= c.hiSeries; slot++ {
 		n := in.few[slot]

@@ -21,8 +21,12 @@ var sortRows = invariant.Limit(8*ChunkRows, 64)
 
 const sortGrowth = 8
 
-// sortingRow is what sorting takes of a row besides the copy, in bytes: two lists of series and of places.
-const sortingRow = 2 * (4 + 8)
+// sortingRow is what sorting takes of a row besides the copy, in bytes: two lists of series and of places, and starts.
+const sortingRow = 2*(4+8) + 4/rowsOfSeries
+
+// rowsOfSeries is the mean number of rows of a series, counting those that have none, from which on a sorted chunk says
+// where the rows of each begin: a reader of few series then looks at nothing in between.
+const rowsOfSeries = 4
 
 // sortTail sorts the last chunks if they have enough rows of one level. Without room they stay as they came, to be
 // sorted with those to come.
@@ -88,6 +92,7 @@ func sortChunks(from []*chunk, level uint8) *chunk {
 	var picks []vector.Pick
 	c.series, picks = bySeries(from, c.n, c.loSeries, c.hiSeries)
 	c.oneSeries = c.series[0]
+	c.starts = startsOf(c.series)
 	sortTimes(from, c.series, picks)
 	c.cols = make([]*vector.Vector, len(c.layout.columns))
 	vectors := make([]vector.Vector, len(c.cols))
@@ -141,6 +146,22 @@ func bySeries(from []*chunk, n int, lo, hi uint32) ([]uint32, []vector.Pick) {
 		series, picks, toSeries, toPicks = toSeries, toPicks, series, picks
 	}
 	return series, picks
+}
+
+// startsOf lists where the rows of each series begin, from the first series on, and their end; nil: there are few rows
+// of each. Series rise.
+func startsOf(series []uint32) []uint32 {
+	lo, hi := series[0], series[len(series)-1]
+	if uint64(hi-lo)+1 > uint64(len(series)/rowsOfSeries) {
+		return nil
+	}
+	starts := make([]uint32, 0, hi-lo+2)
+	for row, n := range series {
+		for uint32(len(starts)) <= n-lo {
+			starts = append(starts, uint32(row))
+		}
+	}
+	return append(starts, uint32(len(series)))
 }
 
 // sortTimes puts the rows of each series, which lie together, in order of (time, sequence).

@@ -69,6 +69,8 @@ func counterFloats(perSecond bool) func(k *kernel, spans []span, ts []int64, v [
 		resets := resetsOf(v)
 		next := 0 // the first reset after the window's first sample
 		divisor := 1.0
+		var shape windowShape
+		var reach windowReach
 		if perSecond {
 			divisor = float64(k.rangeMS) / 1000
 		}
@@ -87,12 +89,49 @@ func counterFloats(perSecond bool) func(k *kernel, spans []span, ts []int64, v [
 				}
 				increase += v[at-1]
 			}
-			x := newExtrapolation(ts[first], ts[last], k.from(i), k.to(i), last-first+1)
-			x.limitStart(true, v[first], increase)
-			out.vals[i] = increase * (x.factor() / divisor)
+			s := windowShape{ts[first] - k.from(i), ts[last] - ts[first], k.to(i) - ts[last], last - first + 1}
+			if s != shape {
+				shape = s
+				reach.of(s, divisor)
+			}
+			factor := reach.factor
+			if increase > 0 && v[first] >= 0 && (v[first] < increase || reach.beyond) {
+				factor = reach.counterFactor(v[first], increase, divisor)
+			}
+			out.vals[i] = increase * factor
 			out.has.set(i)
 		}
 	}
+}
+
+// windowShape is where the samples of a window lie in it, in ms: from the start of the window to the first, from there
+// to the last, from there to the end; and their number. Windows of a series that is scraped evenly mostly have one.
+type windowShape struct {
+	before, sampled, after int64
+	n                      int
+}
+
+// windowReach is what the shape of a window says of its extrapolation.
+type windowReach struct {
+	extrapolation
+	factor float64 // of a change that is not bounded by the time at which the counter was zero
+	beyond bool    // the samples stand for more time before them than lies between them
+}
+
+func (r *windowReach) of(s windowShape, divisor float64) {
+	r.extrapolation = newExtrapolation(s.before, s.before+s.sampled, 0, s.before+s.sampled+s.after, s.n)
+	x := r.extrapolation
+	x.limitStart(false, 0, 0)
+	r.beyond = !(x.toStart <= x.sampled)
+	r.factor = x.factor() / divisor
+}
+
+// counterFactor is the factor of a change whose first sample may be nearer to zero than the samples reach. It need not
+// be asked where that is at least the change, unless they reach beyond: the counter was zero a whole window before.
+func (r *windowReach) counterFactor(first, increase, divisor float64) float64 {
+	x := r.extrapolation
+	x.limitStart(true, first, increase)
+	return x.factor() / divisor
 }
 
 // resetsOf finds the samples that are lower than the one before.
