@@ -214,7 +214,8 @@ func (f *found) sortParts(l *spanList) error {
 		rising := true
 		for k := 1; k < len(parts) && rising; k++ {
 			p, q := parts[k-1], parts[k]
-			rising = !chunks[q.chunk].less(int(q.from), chunks[p.chunk], int(p.to-1))
+			rising = chunks[p.chunk].max < chunks[q.chunk].min ||
+				!chunks[q.chunk].less(int(q.from), chunks[p.chunk], int(p.to-1))
 		}
 		if rising && sorted == nil {
 			continue

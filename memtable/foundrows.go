@@ -85,6 +85,9 @@ const longSpan = 16
 // Begin goes to the rows of the i'th series in a range of times.
 func (w *foundRows) Begin(i int, time scan.Range) error {
 	parts := w.f.parts[w.f.begin[i]:w.f.begin[i+1]]
+	if len(parts) > 1 {
+		w.fetchEnds(parts)
+	}
 	k := sort.Search(len(parts), func(k int) bool { return w.reaches(parts[k], time.From) })
 	w.last, w.skip, w.parts = time.To, 0, parts[k:]
 	if len(w.parts) > 0 && w.f.s.chunks[w.parts[0].chunk].min < time.From {
@@ -95,6 +98,15 @@ func (w *foundRows) Begin(i int, time scan.Range) error {
 		w.fetch()
 	}
 	return nil
+}
+
+// fetchEnds loads the last times of stretches, for reaches; see fetch.
+func (w *foundRows) fetchEnds(parts []rowSpan) {
+	sum := w.fetched
+	for _, p := range parts {
+		sum += w.f.s.chunks[p.chunk].times[p.to-1]
+	}
+	w.fetched = sum
 }
 
 // fetch loads the cache lines of the rows at hand. The stretches of a series lie far apart, and a processor waits for

@@ -51,6 +51,9 @@ func newGrouping(n *parser.AggregateExpr) *grouping {
 	return b
 }
 
+// one reports whether all rows are of one group, without labels.
+func (b *grouping) one() bool { return !b.without && len(b.names) == 0 }
+
 // of is the group of a row with some labels, made if need be.
 func (b *grouping) of(ls Labels, id *identity) int32 {
 	b.key = ls.appendKeyOf(b.key[:0], b.names, b.without)
@@ -82,6 +85,11 @@ func (e *evaluator) number(by *grouping, n int, row func(i int) (Labels, identit
 		return nil, err
 	}
 	group := make([]int32, n)
+	if by.one() && n > 0 { // no labels are needed
+		id := named(nil, 0)
+		by.of(nil, &id)
+		return group, by.count(e.limits)
+	}
 	for i := range group {
 		ls, id := row(i)
 		group[i] = by.of(ls, &id)

@@ -13,8 +13,9 @@ import (
 	"varve/sqlexec/promql/histogram"
 )
 
-// smallScan is the number of cells of rows below which a scan runs on the caller.
-const smallScan = 50_000
+// smallScan is the number of cells of rows below which a scan runs on the caller, and seriesCells what it takes to
+// reach the samples of a series, in cells.
+const smallScan, seriesCells = 50_000, 100
 
 // sampleRows is rows that are made from the samples of series, one row a series.
 type sampleRows struct {
@@ -99,7 +100,7 @@ func share(n, k, workers int) (from, to int) { return n * k / workers, n * (k + 
 // workersFor is how many goroutines a scan is worth.
 func (e *evaluator) workersFor(src *sampleRows, g grid) int {
 	n := src.set.Len()
-	if n*g.n < smallScan {
+	if n*(g.n+seriesCells) < smallScan {
 		return 1
 	}
 	return max(1, min(e.workers, n))

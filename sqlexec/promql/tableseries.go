@@ -3,6 +3,7 @@ package promql
 import (
 	"context"
 	"strings"
+	"sync"
 
 	"varve/engine"
 	"varve/engine/invariant"
@@ -21,7 +22,9 @@ type tableSeries struct {
 	symbols   *engine.Symbols
 	count     int
 	series    []tableSerie // nil: series i is the only field of series i of the selection
-	labels    []Labels     // nil: there are many, and they are made when they are asked for
+	few       int          // labels of all series, which are made together; 0: there are many, each set is made when asked
+	made      sync.Once
+	labels    []Labels // made with the first that is asked for
 }
 
 // tableSerie is a field of a series of the selection.
@@ -30,8 +33,7 @@ type tableSerie struct {
 	field int32 // of its table
 }
 
-// fewLabels is the number of series up to which label sets are made at once, all of them in one block of memory, and
-// kept. A variable for the tests.
+// fewLabels is the number of series up to which label sets are made at once, when the first is asked for, and kept. A variable for the tests.
 var fewLabels = invariant.Limit(16<<10, 1)
 
 func (s *tableSeries) Len() int { return s.count }
@@ -45,7 +47,8 @@ func (s *tableSeries) serie(i int) tableSerie {
 
 // Labels is the label set of a series. It may be asked for after Close.
 func (s *tableSeries) Labels(i int) Labels {
-	if s.labels != nil {
+	if s.few > 0 {
+		s.made.Do(s.makeLabels)
 		return s.labels[i]
 	}
 	return s.appendLabels(make([]Label, 0, len(s.selection.Labels(int(s.serie(i).at)))+2), s.serie(i))
@@ -73,7 +76,7 @@ func (s *tableSeries) Close() {
 	}
 }
 
-// number lists the series, and makes the label sets of few.
+// number lists the series, and takes the memory of the label sets of few.
 func (s *tableSeries) number(t *Tables) error {
 	single := true // each table has one field
 	for i := range s.wanted {
@@ -87,21 +90,21 @@ func (s *tableSeries) number(t *Tables) error {
 	if s.count > fewLabels {
 		return nil
 	}
-	labels := 0
 	for i := range s.count {
-		labels += len(s.selection.Labels(int(s.serie(i).at))) + 2
+		s.few += len(s.selection.Labels(int(s.serie(i).at))) + 2
 	}
-	if err := t.reserve(int64(labels)*labelBytes + int64(s.count)*24); err != nil {
-		return err
-	}
+	return t.reserve(int64(s.few)*labelBytes + int64(s.count)*24)
+}
+
+// makeLabels makes the label sets of all series, in one block of memory.
+func (s *tableSeries) makeLabels() {
 	s.labels = make([]Labels, s.count)
-	slab := make([]Label, 0, labels)
+	slab := make([]Label, 0, s.few)
 	for i := range s.labels {
 		from := len(slab)
 		slab = s.appendLabels(slab, s.serie(i))
 		s.labels[i] = Labels(slab[from:len(slab):len(slab)])
 	}
-	return nil
 }
 
 // listFields lists the fields of each series of the selection.
