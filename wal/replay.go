@@ -69,7 +69,9 @@ func (l *Log) Replay(from LSN, apply func(at LSN, rec []byte) error) (ReplayResu
 	// Frames that were garbled before they were synced are missing before intact frames. No frame may claim that they
 	// were on disk.
 	torn := r.judge()
-	l.w.number, l.w.synced = r.last, min(r.last, torn)
+	// Writes that failed used up numbers, which only the headers behind them tell. No frame gets one of these again: what
+	// follows such a header in a later segment would seem to be older than it.
+	l.w.number, l.w.synced = max(r.last, r.begun), min(r.last, torn)
 	l.metrics.Segments.Set(float64(len(l.segments)))
 	return r.result, nil
 }
@@ -96,7 +98,9 @@ type replay struct {
 	l      *Log
 	from   LSN
 	apply  func(LSN, []byte) error
-	last   uint64 // highest number seen
+	last   uint64 // highest number of a frame, or before the oldest segment
+	begun  uint64 // highest number before the first one of a header
+	seen   bool   // a frame was read
 	synced uint64 // highest number known to have been on disk
 	gaps   []gap
 	voids  [][2]uint64 // numbers that were never acknowledged, both inclusive
@@ -168,15 +172,20 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 			r.bad(number, name, 0, "frames before this segment are missing")
 		}
 		r.close(h.first, number, 0)
-		if r.last == 0 && h.first > 0 { // the oldest segment: what came before it was truncated, not lost
-			r.last = h.first - 1
+		if h.first > 0 {
+			r.begun = max(r.begun, h.first-1)
+			// The oldest segment: what came before it was truncated, not lost. If it has no frame and the next one begins
+			// at a lower number, earlier versions gave numbers again that writes to a full disk had used up.
+			if r.last == 0 || !r.seen && h.first-1 < r.last {
+				r.last = h.first - 1
+			}
 		}
 	}
 	for off < len(src) {
 		f, length, _, ok := ReadFrame(src[off:])
 		if ok && f.Number > r.last {
 			r.close(f.Number, number, int64(off))
-			r.last = f.Number
+			r.last, r.seen = f.Number, true
 			r.synced = max(r.synced, f.Synced)
 			if f.Type == typeRecord && lsnAt(number, int64(off)) >= r.from {
 				r.result.Records++
