@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"sync"
 
 	"varve/engine/convert"
 	"varve/engine/scan"
@@ -431,15 +432,46 @@ func (b *SampleBlock) account() error {
 	if reserve == nil {
 		return nil
 	}
-	bytes := int64(cap(b.times))*8 + int64(cap(b.spans))*32 + b.raw.bytes() + b.apart.bytes()
-	for c := range b.columns {
-		col := &b.columns[c]
-		bytes += int64(cap(col.times)+cap(col.floats)+cap(col.ends))*8 + int64(cap(col.heap))
-	}
+	bytes := b.bytes()
 	if bytes <= b.held {
 		return nil
 	}
 	more := bytes - b.held
 	b.held = bytes
 	return reserve(more)
+}
+
+// bytes is the memory of the block.
+func (b *SampleBlock) bytes() int64 {
+	n := int64(cap(b.times))*8 + int64(cap(b.spans))*32 + b.raw.bytes() + b.apart.bytes()
+	for c := range b.columns {
+		col := &b.columns[c]
+		n += int64(cap(col.times)+cap(col.floats)+cap(col.ends))*8 + int64(cap(col.heap))
+	}
+	return n
+}
+
+// keptBlock is the size up to which a block is kept for another reader. Most of what a short query allocates is its
+// block; the reader that has it next counts all of its memory.
+const keptBlock = 256 << 10
+
+var keptBlocks = sync.Pool{New: func() any { return new(SampleBlock) }}
+
+// BorrowSampleBlock is a block that GiveBack takes when its reader is done.
+func BorrowSampleBlock() *SampleBlock { return keptBlocks.Get().(*SampleBlock) }
+
+// GiveBack ends the use of a block and of all samples at hand.
+func (b *SampleBlock) GiveBack() {
+	if b.empty() {
+		keptBlocks.Put(b)
+	}
+}
+
+// empty lets go of everything but memory, and reports whether that is little enough to keep.
+func (b *SampleBlock) empty() bool {
+	b.Release()
+	cols := b.stretch.Cols[:cap(b.stretch.Cols)]
+	clear(cols) // they belong to the store
+	b.stretch, b.cast, b.held = scan.Stretch{Cols: cols[:0]}, vector.Vector{}, 0
+	return b.bytes() <= keptBlock
 }

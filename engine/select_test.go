@@ -168,14 +168,14 @@ func readSeries(e *Engine, req SelectRequest, rows int) (modelSeries, error) {
 	defer sel.Close()
 	out := modelSeries{}
 	cut := cutSeries(sel, rows)
-	var b SampleBlock
-	defer b.Release()
+	b := BorrowSampleBlock()
+	defer b.GiveBack()
 	for k := len(cut) - 2; k >= 0; k-- {
-		if err := sel.Read(cut[k], cut[k+1], &b); err != nil {
+		if err := sel.Read(cut[k], cut[k+1], b); err != nil {
 			return nil, err
 		}
 		for i := cut[k]; i < cut[k+1]; i++ {
-			if err := out.series(sel, &b, req, i); err != nil {
+			if err := out.series(sel, b, req, i); err != nil {
 				return nil, err
 			}
 		}
@@ -253,9 +253,9 @@ func selected(t *testing.T, e *Engine, req SelectRequest) (lines []string) {
 		t.Fatal(err)
 	}
 	defer sel.Close()
-	var b SampleBlock
-	defer b.Release()
-	if err := sel.Read(0, sel.Len(), &b); err != nil {
+	b := BorrowSampleBlock()
+	defer b.GiveBack()
+	if err := sel.Read(0, sel.Len(), b); err != nil {
 		t.Fatal(err)
 	}
 	for i := range sel.Len() {
@@ -285,6 +285,47 @@ func selected(t *testing.T, e *Engine, req SelectRequest) (lines []string) {
 	}
 	slices.Sort(lines)
 	return lines
+}
+
+// TestKeptBlock: a block that was given back counts its memory for the next reader and holds nothing of the store; a
+// large one is not kept.
+func TestKeptBlock(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	list := mustSeries(t, e, named("m", "phys", "l", "1"))
+	var set WriteSet
+	for at := range 100 {
+		set.Samples(list[0], &sampleNames).Float(int64(at), 1)
+	}
+	if _, err := e.Write(ctx, &set); err != nil {
+		t.Fatal(err)
+	}
+	var b SampleBlock
+	req := everyField(t, e, public("m"))
+	req.From, req.To = 0, 100
+	for range 2 {
+		reserved := int64(0)
+		req.Reserve = func(n int64) error { reserved += n; return nil }
+		sel, err := e.Select(ctx, req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := reserved
+		if err := sel.Read(0, sel.Len(), &b); err != nil {
+			t.Fatal(err)
+		}
+		if reserved-found < 1600 || reserved-found > b.bytes() {
+			t.Errorf("%d bytes are counted for 100 samples in a block of %d", reserved-found, b.bytes())
+		}
+		b.empty()
+		sel.Close()
+		if cols := b.stretch.Cols; slices.ContainsFunc(cols[:cap(cols)], func(v *vector.Vector) bool { return v != nil }) {
+			t.Error("the block holds columns of the store")
+		}
+	}
+	if b.times = make([]int64, 0, keptBlock/8); b.empty() {
+		t.Errorf("a block of %d bytes is kept", b.bytes())
+	}
 }
 
 // everyField asks for all samples of a table.

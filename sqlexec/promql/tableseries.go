@@ -136,8 +136,8 @@ func sortFirst(ls Labels, n int) {
 
 // Scan reads the series in ranges of about readRows rows.
 func (s *tableSeries) Scan(ctx context.Context, from, to int, visit func(i int, s Samples) error) error {
-	var block engine.SampleBlock
-	defer block.Release()
+	block := engine.BorrowSampleBlock()
+	defer block.GiveBack()
 	own := merged{memory: s.memory}
 	for from < to {
 		if err := ctx.Err(); err != nil {
@@ -157,12 +157,12 @@ func (s *tableSeries) Scan(ctx context.Context, from, to int, visit func(i int, 
 			last = at
 			next++
 		}
-		if err := s.selection.Read(first, last+1, &block); err != nil {
+		if err := s.selection.Read(first, last+1, block); err != nil {
 			return err
 		}
 		for ; from < next; from++ {
 			x := s.serie(from)
-			samples, err := own.of(&block, int(x.at), &s.wanted[s.selection.Table(int(x.at))].fields[x.field])
+			samples, err := own.of(block, int(x.at), &s.wanted[s.selection.Table(int(x.at))].fields[x.field])
 			if err != nil {
 				return err
 			}
