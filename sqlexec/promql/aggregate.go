@@ -162,13 +162,13 @@ func (e *evaluator) rowsOrSource(x parser.Expr, by *grouping, g grid) (*sampleRo
 			src, err := e.instantSource(n, g)
 			return src, nil, err
 		case *parser.Call:
-			if fn := rangeFuncs[n.Func.Name]; fn != nil && n.Func.Name != "absent_over_time" {
+			if f := functionOf(n); f != nil && f.over != nil && f.eval == nil {
 				for _, arg := range n.Args {
 					if m, ok := unwrap(arg).(*parser.MatrixSelector); ok {
 						e.wantLabels(m.VectorSelector.(*parser.VectorSelector), by)
 					}
 				}
-				src, err := e.callSource(n, fn, g)
+				src, err := e.callSource(n, f.over, g)
 				return src, nil, err
 			}
 		}

@@ -13,6 +13,9 @@
 //	binary operators    partners found once, then rows by rows         binary.go, matching.go
 //	functions           rows by rows                                   functions.go, labelfuncs.go, ...
 //
+// What is known of each function of the language is one line of a table (functiontable.go). Subtrees that are equal are
+// found by number (commonparts.go).
+//
 // A row never changes once a node has yielded it. So nodes share rows, and a subtree that occurs twice is evaluated
 // once.
 //

@@ -8,8 +8,6 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
-
-	"varve/engine/vector"
 )
 
 // evaluator evaluates one query. One goroutine at a time; scans give parts to workers and wait for them.
@@ -28,15 +26,9 @@ type evaluator struct {
 	notes        *annotations.Annotations
 	limits       *queryLimits
 
-	shared map[parser.Expr]string   // subtrees that occur more than once, by their text
+	shared map[parser.Expr]int32    // subtrees that occur more than once, by the number of equal ones
 	known  map[sharedKey]nodeMatrix // what was evaluated of them
 	sets   []SeriesSet              // to be closed with the query
-}
-
-// sharedKey is a subtree at the steps of a grid.
-type sharedKey struct {
-	text string
-	grid grid
 }
 
 func (e *evaluator) close() {
@@ -47,56 +39,6 @@ func (e *evaluator) close() {
 
 // note adds an annotation.
 func (e *evaluator) note(err error) { e.notes.Add(err) }
-
-// maxShared is the length of a query, in bytes, up to which it is searched for subtrees that occur more than once: the
-// text of each of them is made, which takes the square of the length.
-const maxShared = 8 << 10
-
-// shareSubtrees finds the subtrees that occur more than once.
-func (e *evaluator) shareSubtrees(x parser.Expr, size int) {
-	if size > maxShared {
-		return
-	}
-	text := map[parser.Expr]string{}
-	count := map[string]int{}
-	parser.Inspect(x, func(n parser.Node, path []parser.Node) error {
-		if len(path) > 0 {
-			if _, inRange := path[len(path)-1].(*parser.MatrixSelector); inRange {
-				return nil // read by the range function
-			}
-		}
-		switch n := n.(type) {
-		case *parser.VectorSelector, *parser.Call, *parser.AggregateExpr, *parser.BinaryExpr:
-			s := n.String() + e.countsIn(n)
-			text[n.(parser.Expr)] = s
-			count[s]++
-		}
-		return nil
-	})
-	e.shared, e.known = map[parser.Expr]string{}, map[sharedKey]nodeMatrix{}
-	for n, s := range text {
-		if count[s] > 1 {
-			e.shared[n] = s
-		}
-	}
-}
-
-// countsIn tells subtrees of one text apart that read histograms with buckets and without, or floats with their values
-// and without.
-func (e *evaluator) countsIn(n parser.Node) string {
-	flags, any := []byte{'#'}, false
-	parser.Inspect(n, func(n parser.Node, _ []parser.Node) error {
-		if vs, ok := n.(*parser.VectorSelector); ok {
-			flags = append(flags, '0'+byte(vector.Bit(e.counts[vs])+2*vector.Bit(e.presence[vs])))
-			any = any || e.counts[vs] || e.presence[vs]
-		}
-		return nil
-	})
-	if !any {
-		return ""
-	}
-	return string(flags)
-}
 
 // eval yields the rows of a node at the steps of a grid. Rows without any value are left out, but for scalars, which
 // have one row with a value at each step.
@@ -111,9 +53,9 @@ func (e *evaluator) eval(x parser.Expr, g grid) (nodeMatrix, error) {
 		}
 		return e.spread(m, g)
 	}
-	text, isShared := e.shared[x]
+	number, isShared := e.shared[x]
 	if isShared {
-		if m, ok := e.known[sharedKey{text, g}]; ok {
+		if m, ok := e.known[sharedKey{number, g}]; ok {
 			return slices.Clone(m), e.limits.reserve(int64(len(m)) * rowBytes)
 		}
 	}
@@ -124,7 +66,7 @@ func (e *evaluator) eval(x parser.Expr, g grid) (nodeMatrix, error) {
 	}
 	e.limits.keep(m, held, bytes) // what the node's arguments held is free
 	if isShared {
-		e.known[sharedKey{text, g}] = slices.Clone(m)
+		e.known[sharedKey{number, g}] = slices.Clone(m)
 		return m, e.limits.reserve(int64(len(m)) * rowBytes)
 	}
 	return m, nil

@@ -13,77 +13,56 @@ import (
 
 // call evaluates a function.
 func (e *evaluator) call(n *parser.Call, g grid) (nodeMatrix, error) {
-	name := n.Func.Name
-	switch name {
-	case "absent":
-		return e.absent(n, g)
-	case "absent_over_time":
-		return e.absentOverTime(n, g)
-	case "label_replace":
-		return e.labelReplace(n, g)
-	case "label_join":
-		return e.labelJoin(n, g)
-	case "info":
-		return e.info(n, g)
-	case "timestamp", "start_timestamp":
-		return e.timestamp(n, g)
-	case "histogram_quantile", "histogram_quantiles", "histogram_fraction":
-		return e.overHistograms(n, g)
-	case "sort", "sort_desc", "sort_by_label", "sort_by_label_desc":
-		return e.sort(n, g)
-	case "scalar":
-		return e.toScalar(n, g)
-	}
-	if fn := rangeFuncs[name]; fn != nil {
-		src, err := e.callSource(n, fn, g)
+	f := functionOf(n)
+	switch {
+	case f == nil:
+		return nil, execution("function %s is not known", n.Func.Name)
+	case f.eval != nil:
+		return f.eval(e, n, g)
+	case f.over != nil:
+		src, err := e.callSource(n, f.over, g)
 		if err != nil {
 			return nil, err
 		}
 		return e.rows(src, g)
+	case f.clock != nil && len(n.Args) == 0:
+		return e.scalar(g, func(i int) float64 { return f.clock(time.Unix(g.at(i)/1000, 0).UTC()) })
 	}
-	if f := clockFuncs[name]; f != nil && len(n.Args) == 0 {
-		m, err := e.scalar(g, func(i int) float64 { return f(time.Unix(g.at(i)/1000, 0).UTC()) })
-		return m, err
-	}
-	switch name {
-	case "time":
-		return e.scalar(g, func(i int) float64 { return float64(g.at(i)) / 1000 })
-	case "pi":
-		return e.scalar(g, func(int) float64 { return math.Pi })
-	case "vector":
-		return e.eval(n.Args[0], g)
-	case "max_of", "min_of":
-		return e.ofTwo(n, g)
-	}
-	return e.elementwise(n, g)
+	return e.elementwise(n, f, g)
 }
 
-// callSource is rangeSource with the checks of arguments that a function has.
+// callSource is rangeSource with the check of arguments that a function has.
 func (e *evaluator) callSource(n *parser.Call, fn *rangeFunc, g grid) (*sampleRows, error) {
 	src, c, err := e.rangeSource(n, fn, g)
 	if err != nil {
 		return nil, err
 	}
-	if n.Func.Name == "double_exponential_smoothing" && src.set.Len() > 0 {
-		return src, checkSmoothing(c.args)
+	if fn.check != nil && src.set.Len() > 0 {
+		return src, fn.check(c.args)
 	}
 	return src, nil
 }
 
-func (e *evaluator) ofTwo(n *parser.Call, g grid) (nodeMatrix, error) {
-	a, err := e.values(n.Args[0], g)
-	if err != nil {
-		return nil, err
+// scalarOf makes functions without arguments.
+func scalarOf(f func(g grid, i int) float64) func(*evaluator, *parser.Call, grid) (nodeMatrix, error) {
+	return func(e *evaluator, _ *parser.Call, g grid) (nodeMatrix, error) {
+		return e.scalar(g, func(i int) float64 { return f(g, i) })
 	}
-	b, err := e.values(n.Args[1], g)
-	if err != nil {
-		return nil, err
+}
+
+// ofTwo makes functions of two scalars.
+func ofTwo(f func(a, b float64) float64) func(*evaluator, *parser.Call, grid) (nodeMatrix, error) {
+	return func(e *evaluator, n *parser.Call, g grid) (nodeMatrix, error) {
+		a, err := e.values(n.Args[0], g)
+		if err != nil {
+			return nil, err
+		}
+		b, err := e.values(n.Args[1], g)
+		if err != nil {
+			return nil, err
+		}
+		return e.scalar(g, func(i int) float64 { return f(a[i], b[i]) })
 	}
-	f := math.Max
-	if n.Func.Name == "min_of" {
-		f = math.Min
-	}
-	return e.scalar(g, func(i int) float64 { return f(a[i], b[i]) })
 }
 
 // floatFuncs are functions of one float.
@@ -120,62 +99,59 @@ var clockFuncs = map[string]func(time.Time) float64{
 	"year":         func(t time.Time) float64 { return float64(t.Year()) },
 }
 
-// histogramFuncs are functions of one histogram.
-var histogramFuncs = map[string]func(*histogram.Histogram) float64{
-	"histogram_count":  func(h *histogram.Histogram) float64 { return h.Count },
-	"histogram_sum":    func(h *histogram.Histogram) float64 { return h.Sum },
-	"histogram_avg":    func(h *histogram.Histogram) float64 { return h.Sum / h.Count },
-	"histogram_stdvar": (*histogram.Histogram).Variance,
-	"histogram_stddev": func(h *histogram.Histogram) float64 { return math.Sqrt(h.Variance()) },
+// histogramFuncs are functions of histograms.
+var histogramFuncs = map[string]function{
+	"histogram_count":  {hist: func(h *histogram.Histogram) float64 { return h.Count }, counts: true},
+	"histogram_sum":    {hist: func(h *histogram.Histogram) float64 { return h.Sum }, counts: true},
+	"histogram_avg":    {hist: func(h *histogram.Histogram) float64 { return h.Sum / h.Count }, counts: true},
+	"histogram_stdvar": {hist: (*histogram.Histogram).Variance, buckets: true},
+	"histogram_stddev": {hist: func(h *histogram.Histogram) float64 { return math.Sqrt(h.Variance()) }, buckets: true},
+
+	"histogram_quantile":  {eval: (*evaluator).histogramQuantile, field: 2, buckets: true},
+	"histogram_quantiles": {eval: (*evaluator).histogramQuantiles, buckets: true},
+	"histogram_fraction":  {eval: (*evaluator).histogramFraction, buckets: true},
 }
 
-// elementwise evaluates functions that make a value of each value.
-func (e *evaluator) elementwise(n *parser.Call, g grid) (nodeMatrix, error) {
+// elementwise evaluates functions that make a float of each value.
+func (e *evaluator) elementwise(n *parser.Call, f *function, g grid) (nodeMatrix, error) {
+	m, err := e.eval(n.Args[0], g)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.hist != nil:
+		return e.mapRows(m, g, func(in, out *row) {
+			for i, h := range in.histograms() {
+				if h != nil && in.has.has(i) {
+					out.put(i, f.hist(h))
+				}
+			}
+		})
+	case f.clock != nil:
+		return e.mapFloats(m, g, func(_ int, v float64) float64 { return f.clock(time.Unix(int64(v), 0).UTC()) })
+	}
+	return e.mapFloats(m, g, func(_ int, v float64) float64 { return f.float(v) })
+}
+
+// round rounds to multiples of a scalar, or of one.
+func (e *evaluator) round(n *parser.Call, g grid) (nodeMatrix, error) {
 	m, err := e.eval(n.Args[0], g)
 	if err != nil {
 		return nil, err
 	}
-	if f := histogramFuncs[n.Func.Name]; f != nil {
-		return e.mapRows(m, g, func(in, out *row) {
-			for i, h := range in.histograms() {
-				if h != nil && in.has.has(i) {
-					out.put(i, f(h))
-				}
-			}
-		})
-	}
-	if f := floatFuncs[n.Func.Name]; f != nil {
-		return e.mapFloats(m, g, func(_ int, v float64) float64 { return f(v) })
-	}
-	if f := clockFuncs[n.Func.Name]; f != nil {
-		return e.mapFloats(m, g, func(_ int, v float64) float64 { return f(time.Unix(int64(v), 0).UTC()) })
-	}
-	args := make([][]float64, 0, 2)
-	for _, arg := range n.Args[1:] {
-		v, err := e.values(arg, g)
-		if err != nil {
+	var multiples []float64 // nil: of one
+	if len(n.Args) > 1 {
+		if multiples, err = e.values(n.Args[1], g); err != nil {
 			return nil, err
 		}
-		args = append(args, v)
 	}
-	switch n.Func.Name {
-	case "round":
-		return e.mapFloats(m, g, func(i int, v float64) float64 {
-			to := 1.0
-			if len(args) > 0 {
-				to = args[0][i]
-			}
-			inverse := 1 / to // fewer digits are lost than by dividing
-			return math.Floor(v*inverse+0.5) / inverse
-		})
-	case "clamp":
-		return e.clamp(m, g, args[0], args[1])
-	case "clamp_min":
-		return e.clamp(m, g, args[0], nil)
-	case "clamp_max":
-		return e.clamp(m, g, nil, args[0])
-	}
-	return nil, execution("function %s is not known", n.Func.Name)
+	return e.mapFloats(m, g, func(i int, v float64) float64 {
+		to := 1.0
+		if multiples != nil {
+			to = multiples[i]
+		}
+		inverse := 1 / to // fewer digits are lost than by dividing
+		return math.Floor(v*inverse+0.5) / inverse
+	})
 }
 
 // mapFloats maps floats and leaves out histograms.
@@ -186,6 +162,26 @@ func (e *evaluator) mapFloats(m nodeMatrix, g grid, f func(i int, v float64) flo
 			out.vals[i] = f(i, in.vals[i])
 		}
 	})
+}
+
+// clamped makes functions that bound values by arguments, whose numbers are low and high; 0: there is no such bound.
+func clamped(low, high int) func(*evaluator, *parser.Call, grid) (nodeMatrix, error) {
+	return func(e *evaluator, n *parser.Call, g grid) (nodeMatrix, error) {
+		m, err := e.eval(n.Args[0], g)
+		if err != nil {
+			return nil, err
+		}
+		var bounds [2][]float64
+		for k, at := range []int{low, high} {
+			if at == 0 {
+				continue
+			}
+			if bounds[k], err = e.values(n.Args[at], g); err != nil {
+				return nil, err
+			}
+		}
+		return e.clamp(m, g, bounds[0], bounds[1])
+	}
 }
 
 // clamp bounds values; nothing is left where the bounds cross.
@@ -231,23 +227,24 @@ func (e *evaluator) toScalar(n *parser.Call, g grid) (nodeMatrix, error) {
 	return out, err
 }
 
-// timestamp is the time of samples where the argument is a selector, else that of the step; start_timestamp knows
-// selectors only.
-func (e *evaluator) timestamp(n *parser.Call, g grid) (nodeMatrix, error) {
-	starts := n.Func.Name == "start_timestamp"
-	if vs, ok := unwrap(n.Args[0]).(*parser.VectorSelector); ok {
-		return e.sampleTimes(vs, g, starts)
-	}
-	m, err := e.eval(n.Args[0], g)
-	if err != nil || starts {
-		return nil, err
-	}
-	return e.mapRows(m, g, func(in, out *row) {
-		copy(out.has, in.has)
-		for i := range out.vals {
-			out.vals[i] = float64(g.at(i)) / 1000
+// sampleTimesOf makes timestamp and start_timestamp: the time of samples, or their start times, where the argument is a
+// selector. Otherwise the first is the time of the step, and the second nothing.
+func sampleTimesOf(starts bool) func(*evaluator, *parser.Call, grid) (nodeMatrix, error) {
+	return func(e *evaluator, n *parser.Call, g grid) (nodeMatrix, error) {
+		if vs, ok := unwrap(n.Args[0]).(*parser.VectorSelector); ok {
+			return e.sampleTimes(vs, g, starts)
 		}
-	})
+		m, err := e.eval(n.Args[0], g)
+		if err != nil || starts {
+			return nil, err
+		}
+		return e.mapRows(m, g, func(in, out *row) {
+			copy(out.has, in.has)
+			for i := range out.vals {
+				out.vals[i] = float64(g.at(i)) / 1000
+			}
+		})
+	}
 }
 
 // absent is 1 at the steps at which the argument has nothing.
@@ -261,7 +258,7 @@ func (e *evaluator) absent(n *parser.Call, g grid) (nodeMatrix, error) {
 
 // absentOverTime is 1 at the steps at which no window has a sample.
 func (e *evaluator) absentOverTime(n *parser.Call, g grid) (nodeMatrix, error) {
-	src, err := e.callSource(n, rangeFuncs[n.Func.Name], g)
+	src, err := e.callSource(n, functionOf(n).over, g)
 	if err != nil {
 		return nil, err
 	}
@@ -313,14 +310,19 @@ func (e *evaluator) ones(m nodeMatrix, arg parser.Expr, g grid, dropName bool) (
 	return out, nil
 }
 
+// ordered makes the functions that order rows.
+func ordered(byLabel, descending bool) func(*evaluator, *parser.Call, grid) (nodeMatrix, error) {
+	return func(e *evaluator, n *parser.Call, g grid) (nodeMatrix, error) {
+		return e.sort(n, g, byLabel, descending)
+	}
+}
+
 // sort orders the rows of an instant query; the answer of a range query is ordered by labels whatever is done here.
-func (e *evaluator) sort(n *parser.Call, g grid) (nodeMatrix, error) {
+func (e *evaluator) sort(n *parser.Call, g grid, byLabel, descending bool) (nodeMatrix, error) {
 	m, err := e.eval(n.Args[0], g)
 	if err != nil {
 		return nil, err
 	}
-	byLabel := n.Func.Name == "sort_by_label" || n.Func.Name == "sort_by_label_desc"
-	descending := n.Func.Name == "sort_desc" || n.Func.Name == "sort_by_label_desc"
 	if g.n > 1 {
 		e.note(annotations.NewSortInRangeQueryWarning(n.PositionRange()))
 	}

@@ -25,12 +25,8 @@ func countsOnly(x parser.Expr) map[*parser.VectorSelector]bool {
 		case *parser.BinaryExpr:
 			buckets = buckets || n.Op == parser.TRIM_LOWER || n.Op == parser.TRIM_UPPER
 		case *parser.Call:
-			switch n.Func.Name {
-			case "histogram_count", "histogram_sum", "histogram_avg":
-				counts = true
-			case "histogram_quantile", "histogram_quantiles", "histogram_fraction", "histogram_stddev",
-				"histogram_stdvar":
-				buckets = true
+			if f := functionOf(n); f != nil {
+				counts, buckets = counts || f.counts, buckets || f.buckets
 			}
 		}
 		for child := range parser.ChildrenIter(n) {
@@ -60,8 +56,7 @@ func presenceOnly(x parser.Expr) map[*parser.VectorSelector]bool {
 				add(n.Expr)
 			}
 		case *parser.Call:
-			switch n.Func.Name {
-			case "absent", "absent_over_time", "count_over_time", "present_over_time", "timestamp":
+			if f := functionOf(n); f != nil && f.presence {
 				add(n.Args[0])
 			}
 		}

@@ -32,19 +32,16 @@ type histogramCall struct {
 	buckets []bucket
 }
 
-// overHistograms evaluates histogram_quantile, histogram_quantiles and histogram_fraction.
-func (e *evaluator) overHistograms(n *parser.Call, g grid) (nodeMatrix, error) {
-	vector, scalars := n.Args[len(n.Args)-1], n.Args[:len(n.Args)-1]
-	if n.Func.Name == "histogram_quantiles" {
-		vector, scalars = n.Args[0], n.Args[2:]
-	}
+// overHistograms evaluates the arguments of a function over histograms: a vector and scalars, which may be quantiles.
+func (e *evaluator) overHistograms(vector parser.Expr, scalars []parser.Expr, quantiles bool, g grid) (*histogramCall,
+	[][]float64, error) {
 	args := make([][]float64, len(scalars))
 	for i, arg := range scalars {
 		var err error
 		if args[i], err = e.values(arg, g); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		if n.Func.Name == "histogram_fraction" {
+		if !quantiles {
 			continue
 		}
 		for _, q := range args[i] {
@@ -55,17 +52,33 @@ func (e *evaluator) overHistograms(n *parser.Call, g grid) (nodeMatrix, error) {
 	}
 	m, err := e.eval(vector, g)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c := &histogramCall{e: e, g: g, m: m, pos: vector.PositionRange()}
-	if err := c.findGroups(); err != nil {
+	return c, args, c.findGroups()
+}
+
+func (e *evaluator) histogramFraction(n *parser.Call, g grid) (nodeMatrix, error) {
+	c, args, err := e.overHistograms(n.Args[2], n.Args[:2], false, g)
+	if err != nil {
 		return nil, err
 	}
-	switch n.Func.Name {
-	case "histogram_fraction":
-		return c.rows(c.fraction(args[0], args[1]), same)
-	case "histogram_quantile":
-		return c.rows(c.quantile(args[0]), same)
+	return c.rows(c.fraction(args[0], args[1]), same)
+}
+
+func (e *evaluator) histogramQuantile(n *parser.Call, g grid) (nodeMatrix, error) {
+	c, args, err := e.overHistograms(n.Args[1], n.Args[:1], true, g)
+	if err != nil {
+		return nil, err
+	}
+	return c.rows(c.quantile(args[0]), same)
+}
+
+// histogramQuantiles has a row of each histogram for each quantile, with the quantile as a label.
+func (e *evaluator) histogramQuantiles(n *parser.Call, g grid) (nodeMatrix, error) {
+	c, args, err := e.overHistograms(n.Args[0], n.Args[2:], true, g)
+	if err != nil {
+		return nil, err
 	}
 	label := text(n.Args[1])
 	var out nodeMatrix
@@ -85,7 +98,7 @@ func (e *evaluator) overHistograms(n *parser.Call, g grid) (nodeMatrix, error) {
 	if e.instant {
 		return out, nil
 	}
-	return c.e.join(out, g)
+	return e.join(out, g)
 }
 
 func same(ls Labels, _ int) Labels { return ls }

@@ -342,7 +342,7 @@ func reference(x parser.Expr) (first timeReference, uniform bool) {
 		case *parser.SubqueryExpr:
 			around = append(slices.Clone(around), n)
 		case *parser.Call:
-			if n.Func.Name == "info" {
+			if f := functionOf(n); f != nil && f.matchers {
 				return visit(n.Args[0], around)
 			}
 		}

@@ -61,19 +61,8 @@ func prepareNode(n parser.Node, q *Query) (err error) {
 func fold(x parser.Expr, q *Query) parser.Expr {
 	switch n := x.(type) {
 	case *parser.Call:
-		number := func(v float64) parser.Expr { return &parser.NumberLiteral{Val: v, PosRange: n.PosRange} }
-		switch n.Func.Name {
-		case "start":
-			return number(float64(q.Start) / 1000)
-		case "end":
-			return number(float64(q.End) / 1000)
-		case "range":
-			return number(float64(q.End-q.Start) / 1000)
-		case "step":
-			if q.Start == q.End {
-				return number(0)
-			}
-			return number(float64(q.Step) / 1000)
+		if f := functionOf(n); f != nil && f.setting != nil {
+			return &parser.NumberLiteral{Val: f.setting(q), PosRange: n.PosRange}
 		}
 		for i := range n.Args {
 			n.Args[i] = unwrap(fold(n.Args[i], q))
@@ -171,12 +160,6 @@ func durationOperation(n *parser.DurationExpr, q *Query) (left float64, err erro
 	return 0, status.New(status.InvalidArguments, "%d:%d: %s is not an operator of durations", pos.Start, pos.End, n.Op)
 }
 
-// dependsOnStep are the functions whose value changes with the step though their arguments do not.
-var dependsOnStep = map[string]bool{
-	"days_in_month": true, "day_of_month": true, "day_of_week": true, "day_of_year": true, "hour": true, "minute": true,
-	"month": true, "year": true, "predict_linear": true, "time": true, "timestamp": true,
-}
-
 // markInvariant notes for a node and those below it whether they are the same at all steps.
 func markInvariant(x parser.Expr, same map[parser.Expr]bool) bool {
 	is := false
@@ -210,23 +193,26 @@ func markInvariant(x parser.Expr, same map[parser.Expr]bool) bool {
 }
 
 func markCall(n *parser.Call, same map[parser.Expr]bool) bool {
-	is, selectors := true, true
+	f, is, selectors := functionOf(n), true, true
+	if f == nil {
+		return false // evaluating it is an error
+	}
 	for i, arg := range n.Args {
-		if n.Func.Name == "info" && i == 1 {
-			break // a list of matchers, not a value
+		if f.matchers && i == 1 {
+			break
 		}
 		is = markInvariant(arg, same) && is
 		_, selector := unwrap(arg).(*parser.VectorSelector)
 		selectors = selectors && selector
 	}
 	switch {
-	case n.Func.Name == "info":
+	case f.matchers:
 		_, uniform := reference(n.Args[0])
 		return is && uniform
-	case n.Func.Name == "timestamp":
+	case f.steps == unlessSelector:
 		return is && selectors
 	}
-	return is && !dependsOnStep[n.Func.Name]
+	return is && f.steps == steady
 }
 
 // unwrap takes parentheses off.

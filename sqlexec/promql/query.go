@@ -65,7 +65,7 @@ func (q Query) Run(ctx context.Context, store Storage) (*Result, error) {
 		queryEnd: q.End,
 	}
 	defer e.close()
-	e.shareSubtrees(x, len(q.Expr))
+	e.shareSubtrees(x)
 	r := &Result{prepared: time.Since(began), workers: q.Workers}
 	evaluating := time.Now()
 	if err := e.top(x, q.grid(), r); err != nil {

@@ -27,7 +27,7 @@ func TestCounterFloats(t *testing.T) {
 			}
 		}
 		perSecond := round%2 == 0
-		c := &rangeCall{rangeFunc: rangeFuncs["increase"], rangeMS: 15_000 * (1 + r.Int64N(20)),
+		c := &rangeCall{rangeFunc: functions["increase"].over, rangeMS: 15_000 * (1 + r.Int64N(20)),
 			clock: clock{grid{0, 1, 1 + r.IntN(70)}, r.Int64N(60_000), r.Int64N(4) * 7500}}
 		k := &kernel{rangeCall: c, w: &worker{}}
 		spans := windowSpans(nil, ts, c.clock, c.rangeMS, 0)

@@ -76,14 +76,11 @@ const ConstantValue = "service_value"
 // constant reports whether an expression is a call of vector() or time().
 func constant(x parser.Expr) bool {
 	c, ok := unwrap(x).(*parser.Call)
-	return ok && (c.Func.Name == "vector" || c.Func.Name == "time")
-}
-
-// keepsField has the functions whose values take the name of the field of an argument; it gives the number of that
-// argument.
-var keepsField = map[string]int{
-	"sort": 0, "sort_desc": 0, "sort_by_label": 0, "sort_by_label_desc": 0, "label_replace": 0, "label_join": 0,
-	"absent": 0, "timestamp": 0, "histogram_quantile": 1,
+	if !ok {
+		return false
+	}
+	f := functionOf(c)
+	return f != nil && f.constant
 }
 
 // plain reports whether the values of an expression are called after a field: it is a selector, or what orders,
@@ -93,8 +90,8 @@ func plain(x parser.Expr) bool {
 	case *parser.VectorSelector:
 		return true
 	case *parser.Call:
-		arg, ok := keepsField[n.Func.Name]
-		return ok && plain(n.Args[arg])
+		f := functionOf(n)
+		return f != nil && f.field > 0 && plain(n.Args[f.field-1])
 	case *parser.AggregateExpr:
 		return (n.Op == parser.TOPK || n.Op == parser.BOTTOMK) && plain(n.Expr)
 	case *parser.BinaryExpr:

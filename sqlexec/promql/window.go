@@ -44,6 +44,8 @@ type rangeFunc struct {
 	extended  bool // goes with anchored
 	smoothed  bool // goes with smoothed
 	counter   bool // expects the name of a counter
+
+	check func(args [][]float64) error // refuses arguments; nil: all will do
 }
 
 // rangeCall is a call of a range function.
@@ -145,8 +147,8 @@ func (e *evaluator) openRange(c *rangeCall, n *parser.MatrixSelector, g grid) (S
 // functionsThat lists the range functions that pass.
 func functionsThat(pass func(*rangeFunc) bool) string {
 	var names []string
-	for _, name := range slices.Sorted(maps.Keys(rangeFuncs)) {
-		if pass(rangeFuncs[name]) {
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		if over := functions[name].over; over != nil && pass(over) {
 			names = append(names, name)
 		}
 	}
