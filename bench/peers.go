@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -35,12 +37,22 @@ func startPeers(ctx context.Context, dir string) (servers []*contestant, err err
 		write: "/api/v1/write", settle: mergeVictoria, report: &MetricsReport{Server: "victoria"}}), nil
 }
 
-// mergeVictoria has the server merge all it has and gives the size of its data.
+// mergeVictoria has the server merge all it has and gives the size of its data. What it holds in memory goes to the disk
+// with a snapshot, which is removed.
 func mergeVictoria(ctx context.Context, t *measured) (int64, error) {
-	for _, path := range []string{"/internal/force_flush", "/internal/force_merge"} {
-		if _, err := fetch(ctx, t.url+path); err != nil {
+	var body []byte
+	for _, path := range []string{"/internal/force_flush", "/internal/force_merge", "/snapshot/create"} {
+		var err error
+		if body, err = fetch(ctx, t.url+path); err != nil {
 			return 0, fmt.Errorf("%s: %w", path, err)
 		}
+	}
+	var made struct{ Snapshot string }
+	if err := json.Unmarshal(body, &made); err != nil || made.Snapshot == "" {
+		return 0, fmt.Errorf("snapshot of the peer: %.200s", body)
+	}
+	if _, err := fetch(ctx, t.url+"/snapshot/delete?snapshot="+url.QueryEscape(made.Snapshot)); err != nil {
+		return 0, err
 	}
 	use, err := process.DiskUse(t.dir)
 	return use.DataBytes, err
