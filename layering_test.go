@@ -120,7 +120,7 @@ var homes = map[string][]string{
 	"github.com/google/pprof":             {"server/admin"},
 	"github.com/pkg/profile":              {"bench"},
 	"github.com/schollz/progressbar/v3":   {"bench"},
-	"golang.org/x/sys":                    {"engine/vfs", "server", "cmd/varve"},
+	"golang.org/x/sys":                    {"engine/vfs", "server", "cmd/varve", "bench/process"},
 	"golang.org/x/term":                   {"cmd/varve"},
 	"golang.org/x/text":                   {"pipeline/vrl/stdlib", "sqlexec/expr"},
 	"golang.org/x/net":                    {"pipeline/vrl/stdlib"},

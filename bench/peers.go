@@ -37,8 +37,8 @@ func startPeers(ctx context.Context, dir string) (servers []*contestant, err err
 		write: "/api/v1/write", settle: mergeVictoria, report: &MetricsReport{Server: "victoria"}}), nil
 }
 
-// mergeVictoria has the server merge all it has and gives the size of its data. What it holds in memory goes to the disk
-// with a snapshot, which is removed.
+// mergeVictoria has the server merge all it has and gives the size of its data. What it holds in memory goes to the
+// disk with a snapshot, which is removed.
 func mergeVictoria(ctx context.Context, t *measured) (int64, error) {
 	var body []byte
 	for _, path := range []string{"/internal/force_flush", "/internal/force_merge", "/snapshot/create"} {
@@ -51,7 +51,8 @@ func mergeVictoria(ctx context.Context, t *measured) (int64, error) {
 	if err := json.Unmarshal(body, &made); err != nil || made.Snapshot == "" {
 		return 0, fmt.Errorf("snapshot of the peer: %.200s", body)
 	}
-	if _, err := fetch(ctx, t.url+"/snapshot/delete?snapshot="+url.QueryEscape(made.Snapshot)); err != nil {
+	remove := t.url + "/snapshot/delete?snapshot=" + url.QueryEscape(made.Snapshot)
+	if _, err := fetch(ctx, remove); err != nil {
 		return 0, err
 	}
 	use, err := process.DiskUse(t.dir)

@@ -57,7 +57,8 @@ func newChunk(seq uint64, kind uint8, l *layout, b *vector.Batch, from, to int, 
 
 // count sets the chunk's bytes: what its slices hold, and their headers.
 func (c *chunk) count() {
-	c.bytes = 256 + int64(len(c.cols))*8 + int64(cap(c.series)+cap(c.starts))*4 + int64(cap(c.seqs))*8 + int64(cap(c.kinds))
+	c.bytes = 256 + int64(len(c.cols))*8 +
+		int64(cap(c.series)+cap(c.starts))*4 + int64(cap(c.seqs))*8 + int64(cap(c.kinds))
 	for _, v := range c.cols {
 		if v != nil {
 			words := cap(v.Valid) + cap(v.Bools) + cap(v.Ints) + cap(v.Uints) + cap(v.Floats) + cap(v.Views)

@@ -20,7 +20,8 @@ func TestOwnUsage(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if used, most := after-before, time.Duration(runtime.NumCPU())*time.Since(start)+20*time.Millisecond; used < 0 || used > most {
+	most := time.Duration(runtime.NumCPU())*time.Since(start) + 20*time.Millisecond
+	if used := after - before; used < 0 || used > most {
 		t.Errorf("used %v while %v passed", used, time.Since(start))
 	}
 	if rss, err := PeakRSS(os.Getpid()); err != nil || rss < 1<<20 || rss > 1<<34 {

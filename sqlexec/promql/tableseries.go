@@ -22,7 +22,7 @@ type tableSeries struct {
 	symbols   *engine.Symbols
 	count     int
 	series    []tableSerie // nil: series i is the only field of series i of the selection
-	few       int          // labels of all series, which are made together; 0: there are many, each set is made when asked
+	few       int          // labels of all series, which are made together; 0: each set is made when it is asked for
 	made      sync.Once
 	labels    []Labels // made with the first that is asked for
 }
@@ -33,7 +33,8 @@ type tableSerie struct {
 	field int32 // of its table
 }
 
-// fewLabels is the number of series up to which label sets are made at once, when the first is asked for, and kept. A variable for the tests.
+// fewLabels is the number of series up to which label sets are made at once, when the first is asked for, and kept. A
+// variable for the tests.
 var fewLabels = invariant.Limit(16<<10, 1)
 
 func (s *tableSeries) Len() int { return s.count }
