@@ -14,7 +14,8 @@ func TestOrdered(t *testing.T) {
 	for _, c := range [][2]string{
 		{`{"b":1,"a":2}`, `{"a":2,"b":1}`}, {` { "a" : 1 , "b" : [ 1 , 2 ] } `, `{"a":1,"b":[1,2]}`},
 		{`{"z":{"y":1,"x":{"b":[],"a":{}}},"c":null,"a":"t"}`, `{"a":"t","c":null,"z":{"x":{"a":{},"b":[]},"y":1}}`},
-		{`[{"b":1,"a":2},{"d":3,"c":4}]`, `[{"a":2,"b":1},{"c":4,"d":3}]`}, {`{"é":1,"e":2,"":3}`, `{"":3,"e":2,"é":1}`},
+		{`[{"b":1,"a":2},{"d":3,"c":4}]`, `[{"a":2,"b":1},{"c":4,"d":3}]`},
+		{`{"é":1,"e":2,"":3}`, `{"":3,"e":2,"é":1}`},
 		{"\t-1.50e+3\n", `-1.50e+3`}, {`[ ]`, `[]`}, {`{ }`, `{}`}, {`{"ab":1,"a":2}`, `{"a":2,"ab":1}`},
 	} {
 		got, ok := ordered([]byte(c[0]))
@@ -29,9 +30,10 @@ func TestOrdered(t *testing.T) {
 	for i := range maxOrderedMembers + 1 {
 		fmt.Fprintf(&many, `,"k%d":0`, 1000-i)
 	}
-	for _, doc := range []string{``, ` `, `{"a":1,"a":2}`, `{"b":1,"a":2,"b":3}`, `{"b":1,"a":"\n"}`, `{"b":1,"\u0061":2}`,
-		`{"b":1 "a":2}`, `{"b":1,}`, `{"b":1,"a":2`, `{"b":1,"a"}`, `{"b":1,"a":2} x`, `[1,2`, `[1 2]`, `[1,]`, `{"b":1,a:2}`,
-		`{"b":01,"a":2}`, "{\"b\":1,\"a\":\"\xff\"}", "{\"b\":1,\"a\":\"\u2028\"}", `{"b":1,"a":2]`, `[1}`, `{"b"`, `{"b":`,
+	for _, doc := range []string{``, ` `, `{"a":1,"a":2}`, `{"b":1,"a":2,"b":3}`, `{"b":1,"a":"\n"}`,
+		`{"b":1,"\u0061":2}`, `{"b":1 "a":2}`, `{"b":1,}`, `{"b":1,"a":2`, `{"b":1,"a"}`, `{"b":1,"a":2} x`, `[1,2`,
+		`[1 2]`, `[1,]`, `{"b":1,a:2}`, `{"b":01,"a":2}`, "{\"b\":1,\"a\":\"\xff\"}",
+		"{\"b\":1,\"a\":\"\u2028\"}", `{"b":1,"a":2]`, `[1}`, `{"b"`, `{"b":`,
 		strings.Repeat("[", 300) + strings.Repeat("]", 300), "{" + many.String()[1:] + "}"} {
 		if got, ok := ordered([]byte(doc)); ok {
 			t.Errorf("%.80s is ordered: %.80s", doc, got)
@@ -106,7 +108,8 @@ func TestCompactRandomDocuments(t *testing.T) {
 
 // FuzzOrdered holds ordered documents to what the decoder makes of them.
 func FuzzOrdered(f *testing.F) {
-	for _, doc := range []string{`{"b":1,"a":{"d":[1, 2],"c":null}}`, `{"a":1,"a":2}`, ` [ 1 ] `, `{"":"","\u0000":0}`} {
+	for _, doc := range []string{`{"b":1,"a":{"d":[1, 2],"c":null}}`, `{"a":1,"a":2}`, ` [ 1 ] `,
+		`{"":"","\u0000":0}`} {
 		f.Add([]byte(doc))
 	}
 	f.Fuzz(func(t *testing.T, doc []byte) {

@@ -12,12 +12,12 @@ import (
 // number of texts.
 func chunksOfTexts(chunks, values int) *sorter {
 	r := newRand(uint64(values))
-	s := &sorter{}
+	s, services := &sorter{}, []string{"frontend", "back", "x"}
 	for k := range chunks {
 		c := &sortChunk{}
 		for range 3000 + 500*k {
-			c.keys = append(c.keys, fmt.Sprintf("\x01%s-%03d.example\x00\x00\x01%c%c", []string{"frontend", "back", "x"}[r.IntN(3)],
-				r.IntN(values), r.IntN(256), r.IntN(20))...)
+			c.keys = fmt.Appendf(c.keys, "\x01%s-%03d.example\x00\x00\x01%c%c", services[r.IntN(3)], r.IntN(values),
+				r.IntN(256), r.IntN(20))
 			c.ends = append(c.ends, len(c.keys))
 		}
 		s.chunks, s.n = append(s.chunks, c), s.n+len(c.ends)

@@ -12,7 +12,7 @@ import (
 
 // sketch is a HyperLogLog sketch. A few values are a table of fine keys, of which each tells 2^25 places apart; more
 // are registers. It holds what the library's sketch holds, which writes and reads states and estimates from registers,
-// but takes a value without sorting and copying lists: 12 ns a row of 200 groups against 70.
+// but takes a value without sorting and copying lists.
 type sketch struct {
 	keys  []uint32 // a table with linear probing; 0 is an empty place, and no fine key
 	count int      // of keys
@@ -30,8 +30,8 @@ const (
 	mostPlaces = 8192
 )
 
-// fineKey is the key of a hash. With its first bits it has the number of a place; where those that follow the register's
-// number are all zero, and so do not tell the register's value, it has the number of zeros behind them as well.
+// fineKey is the key of a hash. With its first bits it has the number of a place; where those that follow the
+// register's number are all zero, and so do not tell the register's value, it has the number of zeros behind them too.
 func fineKey(hash uint64) uint32 {
 	place := uint32(hash >> (64 - fineBits))
 	if place&(1<<belowFine-1) != 0 {
