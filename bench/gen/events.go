@@ -134,7 +134,6 @@ type session struct {
 	version, campaign                            uint64
 	plan                                         int
 	bot, mobile, hasCampaign                     bool
-	words                                        random // for what only its own events say
 }
 
 // visit makes a session by its number.
