@@ -69,8 +69,8 @@ func (l *Log) Replay(from LSN, apply func(at LSN, rec []byte) error) (ReplayResu
 	// Frames that were garbled before they were synced are missing before intact frames. No frame may claim that they
 	// were on disk.
 	torn := r.judge()
-	// Writes that failed used up numbers, which only the headers behind them tell. No frame gets one of these again: what
-	// follows such a header in a later segment would seem to be older than it.
+	// Writes that failed used up numbers, which only the headers behind them tell. No frame gets one of these again:
+	// what follows such a header in a later segment would seem to be older than it.
 	l.w.number, l.w.synced = max(r.last, r.begun), min(r.last, torn)
 	l.metrics.Segments.Set(float64(len(l.segments)))
 	return r.result, nil
@@ -174,8 +174,8 @@ func (r *replay) frames(number uint64, name string, src []byte) error {
 		r.close(h.first, number, 0)
 		if h.first > 0 {
 			r.begun = max(r.begun, h.first-1)
-			// The oldest segment: what came before it was truncated, not lost. If it has no frame and the next one begins
-			// at a lower number, earlier versions gave numbers again that writes to a full disk had used up.
+			// The oldest segment: what came before it was truncated, not lost. If it has no frame and the next one
+			// begins at a lower number, earlier versions gave numbers again that writes to a full disk had used up.
 			if r.last == 0 || !r.seen && h.first-1 < r.last {
 				r.last = h.first - 1
 			}

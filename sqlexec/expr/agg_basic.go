@@ -42,10 +42,10 @@ func init() {
 		least  float64
 		finish func(m *moment) float64
 	}{
-		"stddev":     {2, func(m *moment) float64 { return math.Sqrt(m.m2 / (m.n - 1)) }},
-		"stddev_pop": {1, func(m *moment) float64 { return math.Sqrt(m.m2 / m.n) }},
-		"var":        {2, func(m *moment) float64 { return m.m2 / (m.n - 1) }},
-		"var_pop":    {1, func(m *moment) float64 { return m.m2 / m.n }},
+		"stddev":     {2, func(m *moment) float64 { return math.Sqrt(m.deviations() / (m.n - 1)) }},
+		"stddev_pop": {1, func(m *moment) float64 { return math.Sqrt(m.deviations() / m.n) }},
+		"var":        {2, func(m *moment) float64 { return m.deviations() / (m.n - 1) }},
+		"var_pop":    {1, func(m *moment) float64 { return m.deviations() / m.n }},
 	} {
 		aggregates[name] = func(c *Context, a *Agg) error {
 			if err := a.need(1, 1); err != nil {
@@ -135,12 +135,12 @@ func (c *counts) Add(n int, groups []uint32, args []*vector.Vector, keep vector.
 	return nil
 }
 
-// soleGroup is the groups of rows without keys. Nobody writes to it.
-var soleGroup [vector.Size]uint32
+// zeroGroups is the groups of rows without keys. Nobody writes to it.
+var zeroGroups [vector.Size]uint32
 
 // SoleGroup is the groups of n rows, at most vector.Size, that are all of group 0: aggregates know them without looking
 // at each. Callers do not write to it.
-func SoleGroup(n int) []uint32 { return soleGroup[:n:n] }
+func SoleGroup(n int) []uint32 { return zeroGroups[:n:n] }
 
 // oneGroup reports whether all rows have the same group, as without keys, or with times in a single bucket.
 func oneGroup(groups []uint32) bool {
@@ -148,7 +148,7 @@ func oneGroup(groups []uint32) bool {
 	if n == 0 || groups[0] != groups[n-1] {
 		return false
 	}
-	if &groups[0] == &soleGroup[0] {
+	if &groups[0] == &zeroGroups[0] {
 		return true
 	}
 	first := groups[0]
@@ -260,8 +260,20 @@ func validOf(some []bool) vector.Bitmap {
 	return b
 }
 
-// moment is count, mean, sum of squared deviations and sum of one group.
-type moment struct{ n, mean, m2, sum float64 }
+// moment is count, mean and sum of squared deviations of one group. odd is 0 while all values are finite, else NaN.
+type moment struct{ n, mean, m2, odd float64 }
+
+// deviations is the sum of squared deviations. Where finite values are too far apart for it, it is infinite: on the way
+// there the mean overflows, and what became of the sum depends on the order of the values.
+func (m *moment) deviations() float64 {
+	switch {
+	case m.odd != 0:
+		return math.NaN()
+	case m.m2 >= 0 && m.m2 <= math.MaxFloat64:
+		return m.m2
+	}
+	return math.Inf(1)
+}
 
 // moments serves avg, stddev and var. The mean is sum/count, as people check it; squares go by Welford's method.
 type moments struct {
@@ -292,11 +304,12 @@ func (s *moments) Add(n int, groups []uint32, args []*vector.Vector, keep vector
 	if s.square {
 		eachRow(n, v, keep, func(i int) {
 			m := &s.m[groups[i]]
+			value := x[i]
 			m.n++
-			m.sum += x[i]
-			d := x[i] - m.mean
+			m.odd += value - value
+			d := value - m.mean
 			m.mean += d / m.n
-			m.m2 += d * (x[i] - m.mean)
+			m.m2 += d * (value - m.mean)
 		})
 		return nil
 	}
@@ -360,7 +373,7 @@ func (s *moments) Merge(o Accumulator, from, to []uint32) error {
 		d := b.mean - a.mean
 		a.m2 += b.m2 + d*d*a.n*b.n/n
 		a.mean += d * b.n / n
-		a.n, a.sum = n, a.sum+b.sum
+		a.n, a.odd = n, a.odd+b.odd
 	}
 	return nil
 }
@@ -373,8 +386,8 @@ func (s *moments) Result(n int) (*vector.Vector, error) {
 		if s.square {
 			m = s.m[g]
 		} else {
-			m.n, m.sum = s.means[g].n, s.means[g].sum
-			m.mean = m.sum / m.n
+			of := &s.means[g]
+			m.n, m.mean = of.n, of.sum/of.n
 		}
 		if m.n == 0 || m.n < s.least {
 			continue

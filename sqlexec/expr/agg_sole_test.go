@@ -51,7 +51,7 @@ func TestSoleGroup(t *testing.T) {
 			}
 		}
 	}
-	for i, g := range soleGroup {
+	for i, g := range zeroGroups {
 		if g != 0 {
 			t.Fatalf("row %d of the sole group has group %d", i, g)
 		}

@@ -7,9 +7,9 @@ import (
 	"varve/sqlexec/parse"
 )
 
-// manyValues is the number of values of a subquery from which on IN is a join instead of a list in a condition. Below
+// joinFrom is the number of values of a subquery from which on IN is a join instead of a list in a condition. Below
 // it a list is as fast, and leaves more blocks out; of a million values the join takes half the time.
-const manyValues = 100_000
+const joinFrom = 100_000
 
 // manySemiJoin makes a join of a condition x [NOT] IN (query) where the query, which does not refer to the query around
 // it, has many values; nil: it has few, it has not run, or it has values that are no keys of a join.
@@ -20,7 +20,7 @@ func (b *binder) manySemiJoin(in Node, sc *scope, c parse.Expr) (Node, error) {
 	}
 	key, _ := b.keyOf(x.Query, askList)
 	a := b.st.named[key]
-	if a == nil || !a.done || a.err != nil || a.rows.N <= manyValues {
+	if a == nil || !a.done || a.err != nil || a.rows.N <= joinFrom {
 		return nil, nil
 	}
 	arg, err := (&exprBinder{b: b, sc: sc, where: "WHERE"}).bind(x.X)
