@@ -204,7 +204,7 @@ func (r *asofReader) carry() {
 	if r.cand == nil || r.cand == r.carried {
 		return
 	}
-	r.carried = gather(r.cand, []uint32{uint32(r.candRow)})
+	r.carried = copied(r.cand, []uint32{uint32(r.candRow)})
 	r.cand, r.candRow = r.carried, 0
 }
 
@@ -213,9 +213,21 @@ func (r *asofReader) flush() {
 	if len(r.rows) == 0 {
 		return
 	}
-	b, partners := gather(&r.left.b, r.rows), gather(r.cand, r.partners)
-	b.Cols = append(b.Cols, partners.Cols...)
+	b := gather(&r.left.b, r.rows)
+	b.Cols = append(b.Cols, copied(r.cand, r.partners).Cols...)
 	r.ready, r.rows, r.partners = append(r.ready, b), r.rows[:0], r.partners[:0]
+}
+
+// copied is the rows of a batch with the given numbers, in a batch that shares nothing with it: the right side goes on
+// to later batches before what it found is passed on.
+func copied(b *vector.Batch, rows []uint32) *vector.Batch {
+	out := &vector.Batch{N: len(rows)}
+	for _, c := range b.Cols {
+		v := &vector.Vector{Type: c.Type}
+		v.AppendRows(0, c, rows)
+		out.Cols = append(out.Cols, v)
+	}
+	return out
 }
 
 // Close ends both sides.

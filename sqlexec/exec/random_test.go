@@ -164,20 +164,76 @@ func coded(v *vector.Vector, n int) *vector.Vector {
 	return d
 }
 
-func (m *mixed) Reader(int) Reader { return &mixedReader{m} }
+func (m *mixed) Reader(int) Reader { return &mixedReader{m: m} }
 
-type mixedReader struct{ m *mixed }
+// mixedReader gives each piece in memory of its own, and spoils that at the next call: whoever keeps rows longer than a
+// batch is valid reads what was never there.
+type mixedReader struct {
+	m    *mixed
+	last []*vector.Vector
+}
 
 func (r *mixedReader) Next(b *vector.Batch) (bool, error) {
+	r.spoil()
 	i := int(r.m.next.Add(1)) - 1
 	if i >= len(r.m.pieces) {
 		return false, nil
 	}
-	b.N, b.Cols = r.m.pieces[i].N, r.m.pieces[i].Cols
+	b.N, b.Cols = r.m.pieces[i].N, nil
+	for _, v := range r.m.pieces[i].Cols {
+		b.Cols = append(b.Cols, cloned(v))
+	}
+	r.last = slices.Clone(b.Cols)
 	return true, nil
 }
 
-func (r *mixedReader) Close() {}
+func (r *mixedReader) Close() { r.spoil() }
+
+func (r *mixedReader) spoil() {
+	for _, v := range r.last {
+		spoil(v)
+	}
+	r.last = nil
+}
+
+// cloned is a vector that shares nothing with another.
+func cloned(v *vector.Vector) *vector.Vector {
+	c := &vector.Vector{Type: v.Type, Form: v.Form, Valid: slices.Clone(v.Valid), Bools: slices.Clone(v.Bools),
+		Ints: slices.Clone(v.Ints), Uints: slices.Clone(v.Uints), Floats: slices.Clone(v.Floats),
+		Views: slices.Clone(v.Views), Heap: slices.Clone(v.Heap), Codes: slices.Clone(v.Codes)}
+	if v.Values != nil {
+		c.Values = cloned(v.Values)
+	}
+	return c
+}
+
+// spoil overwrites the values of a vector.
+func spoil(v *vector.Vector) {
+	for _, bits := range []vector.Bitmap{v.Valid, v.Bools} {
+		for i := range bits {
+			bits[i] ^= 0x5a5a5a5a5a5a5a5a
+		}
+	}
+	for i := range v.Ints {
+		v.Ints[i] ^= 0x5a5a
+	}
+	for i := range v.Uints {
+		v.Uints[i] ^= 0x5a5a
+	}
+	for i := range v.Floats {
+		v.Floats[i] = -123456.75
+	}
+	for i := range v.Heap {
+		v.Heap[i] = 0xa5
+	}
+	for i := range v.Views {
+		v.Views[i] = vector.View{}
+	}
+	clear(v.Codes)
+	if v.Values != nil {
+		spoil(v.Values)
+	}
+}
 
 // show is a value as a text that is the same for equal values, and only for them.
 func show(v *vector.Vector, i int) string {
