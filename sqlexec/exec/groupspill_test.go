@@ -329,9 +329,7 @@ func TestGroupsSpillCancelled(t *testing.T) {
 	if names := left(t, fs); len(names) > 0 {
 		t.Errorf("%v stay behind", names)
 	}
-	if now := runtime.NumGoroutine(); now > before {
-		t.Errorf("%d goroutines before, %d after", before, now)
-	}
+	noMoreGoroutines(t, before)
 }
 
 // TestGroupsSpillPart: who reads a part of the groups leaves nothing behind.
