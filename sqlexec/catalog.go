@@ -31,8 +31,8 @@ func (x *Executor) catalog(s *Session) plan.Catalog { return &storeCatalog{x: x,
 func (x *Executor) env(ctx context.Context, s *Session) *infoschema.Env {
 	views := func() ([]infoschema.View, error) { return x.infoViews(s) }
 	metrics := func(db string) ([]infoschema.Count, error) { return x.metricCounts(ctx, s, db) }
-	return &infoschema.Env{Engine: x.e, Version: x.o.Version, Now: x.o.Now, Processes: x.Running, Views: views,
-		Metrics: metrics}
+	return &infoschema.Env{Engine: x.e, Version: x.o.Version, User: s.User, Rights: s.Rights, Now: x.o.Now,
+		Processes: x.Running, Views: views, Metrics: metrics}
 }
 
 // mostCounts bounds each list of what is counted of a database's metrics.
@@ -69,12 +69,18 @@ func (c *storeCatalog) Relation(n parse.Name, db string) (*plan.Relation, error)
 	if err != nil {
 		return nil, err
 	}
-	if name.DB == infoschema.DB {
-		return c.info(name)
+	switch name.DB {
+	case infoschema.DB:
+		return c.info(name, infoschema.Find(name.Table))
+	case infoschema.PGCatalog:
+		return c.info(name, infoschema.FindPG(name.Table))
 	}
 	t, err := c.x.e.Table(name)
 	if err == nil {
 		return &plan.Relation{Name: name, Table: t}, nil
+	}
+	if own := infoschema.FindPG(name.Table); own != nil && len(n) == 1 {
+		return c.info(schema.Name{DB: infoschema.PGCatalog, Table: own.Name}, own)
 	}
 	v, viewErr := c.x.view(name)
 	switch {
@@ -105,8 +111,8 @@ func numbersTable(context.Context, map[string]string) (*vector.Batch, error) {
 	return &vector.Batch{N: count, Cols: []*vector.Vector{v}}, nil
 }
 
-func (c *storeCatalog) info(name schema.Name) (*plan.Relation, error) {
-	t := infoschema.Find(name.Table)
+// info is a table of information_schema or pg_catalog; t nil: there is none of the name.
+func (c *storeCatalog) info(name schema.Name, t *infoschema.Table) (*plan.Relation, error) {
 	if t == nil {
 		return nil, c.x.noTable(c.sess, nil, "Failed to plan SQL: ", name)
 	}

@@ -35,12 +35,17 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 	s.observed = seen
 	var r *Result
 	err, rows := errPanicked, false
-	moment := new(engine.Moment)
+	moment, own := s.transaction, s.transaction == nil
+	if own {
+		moment = new(engine.Moment)
+	}
 	s.moment = moment
 	defer func() { // a panic, too, takes it off the list
 		s.memory, s.observed, s.moment = nil, nil, nil
 		if !rows {
-			moment.Close()
+			if own {
+				moment.Close()
+			}
 			done()
 			seen.returned(r, err)
 		}
@@ -50,12 +55,20 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 	// Nothing has been read or written, so the statement runs again: another table may have the name by now.
 	for !several && engine.Overtaken(err) && ctx.Err() == nil {
 		moment.Close()
+		if !own { // what the transaction saw of other tables is gone as well
+			if err = moment.Pin(); err != nil {
+				break
+			}
+		}
 		r, err = x.execute(ctx, s, st)
 	}
 	if err = cancelled(ctx, locate(st, err)); err != nil || r.Rows == nil {
 		return r, err
 	}
 	rows = true
+	if !own { // it ends with the transaction
+		moment = nil
+	}
 	if s.memory != nil {
 		r.Reserve = s.memory.Reserve
 	}

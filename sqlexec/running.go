@@ -31,6 +31,7 @@ type query struct {
 	id      uint64
 	client  string
 	user    string
+	app     string // what the client calls itself
 	list    *running
 	db      string
 	text    string
@@ -56,7 +57,7 @@ func (x *Executor) list(s *Session, text string) *query {
 	defer r.mu.Unlock()
 	r.next++
 	q := &query{id: r.next, list: r, db: s.database(), text: shownText(text), client: s.Client, user: s.User,
-		started: x.o.Now()}
+		app: s.Application, started: x.o.Now()}
 	if r.list == nil {
 		r.list = map[uint64]*query{}
 	}
@@ -114,7 +115,7 @@ func (x *Executor) Running() []infoschema.Process {
 	for _, q := range x.running.list {
 		list = append(list, infoschema.Process{
 			ID: strconv.FormatUint(q.id, 10), DB: q.db, Query: secret.Hide(q.text), Client: q.client, User: q.user,
-			Started: q.started, Elapsed: now.Sub(q.started),
+			Application: q.app, Started: q.started, Elapsed: now.Sub(q.started),
 		})
 	}
 	slices.SortFunc(list, func(a, b infoschema.Process) int {

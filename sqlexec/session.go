@@ -3,7 +3,7 @@
 // concurrent use; a Session runs one statement at a time.
 //
 //	session.go names.go running.go ended.go        sessions, names, statements that run and that are over
-//	execute.go explain.go tql.go                   statements, plans, the language of metrics
+//	execute.go describe.go explain.go tql.go       statements, their columns, plans, the language of metrics
 //	insert.go delete.go value.go                   rows
 //	copy.go copydir.go copyfrom.go copyvalue.go    files
 //	ddl.go alter.go createtable.go createas.go     definitions
@@ -48,8 +48,9 @@ type Session struct {
 	Rights string
 	// Blind says that the user must not see what is stored. Errors do not quote it either.
 	Blind bool
-	// Client is the client's address, for the list of running queries.
-	Client string
+	// Client is the client's address, for the list of running queries; Application is the name that it gives itself.
+	Client      string
+	Application string
 	// Network is the network whose clients share turns with Client: its address, or the part of it that networks assign
 	// as one.
 	Network netip.Addr
@@ -67,7 +68,8 @@ type Session struct {
 	memory *exec.Budget // of the statement that is being planned; nil: none is
 	// moment is what the scans of the statement that is being planned see; nil: each scan sees what is there when it
 	// begins.
-	moment *engine.Moment
+	moment      *engine.Moment
+	transaction *engine.Moment // what all statements see, see Begin; nil: each sees its own moment
 
 	observed *observed // the statement that is being planned, for Options.Ended; nil: nobody listens
 }

@@ -22,6 +22,8 @@ const (
 type Env struct {
 	Engine    *engine.Engine
 	Version   string
+	User      string // of the session
+	Rights    string // of the user, as GRANT would name them; empty: all
 	Now       func() time.Time
 	Processes func() []Process
 	Views     func() ([]View, error)
@@ -53,13 +55,15 @@ type Count struct {
 
 // Process is a running query.
 type Process struct {
-	ID      string
-	DB      string
-	Query   string
-	Client  string
-	User    string // empty: the request named none
-	Started time.Time
-	Elapsed time.Duration
+	ID     string
+	DB     string
+	Query  string
+	Client string
+	User   string // empty: the request named none
+	// Application is what the client calls itself; empty: nothing.
+	Application string
+	Started     time.Time
+	Elapsed     time.Duration
 }
 
 // Where restricts the schema and table names of the rows; empty means all. It may give more rows than match.
@@ -156,7 +160,7 @@ func columns(list string) []schema.Column {
 		"": vector.StringType, "u64": vector.Uint64Type, "u32": vector.Uint32Type, "i64": vector.Int64Type,
 		"f64": vector.FloatType,
 		"s":   vector.Timestamp(0), "ms": vector.Timestamp(3), "ns": vector.Timestamp(9), "bool": vector.BoolType,
-		"u8": vector.Uint8Type,
+		"u8": vector.Uint8Type, "texts": vector.List(vector.StringType),
 	}
 	var made []schema.Column
 	for _, word := range strings.Fields(list) {

@@ -1,6 +1,7 @@
 package infoschema
 
 import (
+	"cmp"
 	"runtime/debug"
 	"sort"
 	"strconv"
@@ -369,7 +370,7 @@ func partitions(e *Env, w Where, r *rows) error {
 
 func processList(e *Env, _ Where, r *rows) error {
 	for _, p := range e.Processes() {
-		r.add(p.ID, Catalog, p.DB, p.Query, p.Client, "varve", p.Started.UnixMilli(),
+		r.add(p.ID, Catalog, p.DB, p.Query, p.Client, cmp.Or(p.Application, "varve"), p.Started.UnixMilli(),
 			p.Elapsed.Round(time.Microsecond).String(), p.User)
 	}
 	return nil

@@ -100,9 +100,14 @@ func (p *parser) members() ([]Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, ok := x.(*Literal); ok {
+		switch x := x.(type) {
+		case *Literal:
 			p.operands--
 			p.unasked -= operandBytes - cellBytes
+		case *Cast: // the value of a parameter
+			if _, ok := x.X.(*Literal); ok && p.dialect != nil {
+				p.operands--
+			}
 		}
 		list = append(list, x)
 		if ok, err := p.more(); err != nil || !ok {
@@ -184,7 +189,10 @@ func (p *parser) infixOp(left Expr, min int) (Expr, error) {
 			return nil, err
 		}
 		t, err := p.dataType()
-		return &Cast{Node: at, X: left, Type: t}, err
+		if err != nil {
+			return nil, err
+		}
+		return p.cast(&Cast{Node: at, X: left, Type: t})
 	case "[":
 		if err := p.advance(); err != nil {
 			return nil, err
@@ -329,7 +337,18 @@ func (p *parser) infixWord(left Expr, min int) (Expr, error) {
 			return nil, nil
 		}
 		return p.rangeExpr(at, left)
+	case "operator":
+		if p.dialect == nil || !p.peek().op("(") {
+			return nil, nil
+		}
+		if err := p.operatorName(); err != nil {
+			return nil, err
+		}
+		return p.infixOp(left, min)
 	case "collate":
+		if p.dialect != nil {
+			return left, p.collation()
+		}
 		return nil, p.fail(p.tok.pos, "COLLATE is not supported")
 	}
 	return nil, nil
@@ -341,7 +360,7 @@ var wordOperators = map[string]string{"div": "/", "mod": "%"}
 // startsOperand reports whether an operand can begin with t.
 func startsOperand(t token) bool {
 	switch t.kind {
-	case tokNumber, tokSpan, tokString, tokQuoted:
+	case tokNumber, tokSpan, tokString, tokQuoted, tokParameter:
 		return true
 	case tokWord:
 		return !reserved[t.text]

@@ -189,6 +189,9 @@ func (p *parser) element() (TableRef, error) {
 	if !p.tableAhead() {
 		return nil, p.expected("a table")
 	}
+	if err := p.skipCatalog(); err != nil {
+		return nil, err
+	}
 	if p.tok.kind != tokString && p.peek().op("(") {
 		x, err := p.columnOrCall()
 		if err != nil {

@@ -26,14 +26,15 @@ type Pos int32
 type tokenKind uint8
 
 const (
-	tokEOF    tokenKind = iota
-	tokWord             // unquoted: an identifier or a keyword; text is folded to lower case
-	tokQuoted           // "x" or `x`; quote tells which; text is without quotes
-	tokString           // 'x'; text is the value
-	tokNumber           // text as written
-	tokSpan             // numbers and units of time without a blank, 1h30m; text as written
-	tokHex              // x'ff'; text is the digits
-	tokOp               // punctuation and operators
+	tokEOF       tokenKind = iota
+	tokWord                // unquoted: an identifier or a keyword; text is folded to lower case
+	tokQuoted              // "x" or `x`; quote tells which; text is without quotes
+	tokString              // 'x'; text is the value
+	tokNumber              // text as written
+	tokSpan                // numbers and units of time without a blank, 1h30m; text as written
+	tokHex                 // x'ff'; text is the digits
+	tokOp                  // punctuation and operators
+	tokParameter           // $1; text is the number
 )
 
 // token is one lexical unit. [pos, end) is its place in the text.
@@ -46,8 +47,9 @@ type token struct {
 
 // lexer cuts src into tokens on demand; its only state is the offset, so a parser can go back by setting it.
 type lexer struct {
-	src string
-	off int
+	src  string
+	off  int
+	nest bool // comments nest, as clients of the wire protocol write them
 }
 
 // syntaxError is InvalidSyntax with the place in line and column, both from 1; columns count characters.
@@ -78,11 +80,11 @@ func (l *lexer) skipSpace() error {
 			}
 			l.off += end + 1
 		case c == '/' && strings.HasPrefix(l.src[l.off:], "/*"):
-			end := strings.Index(l.src[l.off+2:], "*/")
+			end := l.endOfComment()
 			if end < 0 {
 				return syntaxError(l.src, Pos(l.off), "comment without its end")
 			}
-			l.off += end + 4
+			l.off = end
 		case c == 0xC2 && strings.HasPrefix(l.src[l.off:], "\u00a0"): // no-break space, from copied text
 			l.off += 2
 		default:
@@ -90,6 +92,26 @@ func (l *lexer) skipSpace() error {
 		}
 	}
 	return nil
+}
+
+// endOfComment is the offset behind the comment that begins here; -1: it does not end.
+func (l *lexer) endOfComment() int {
+	at := l.off + 2
+	for depth := 1; depth > 0; {
+		star := strings.IndexByte(l.src[at:], '*')
+		if star < 0 {
+			return -1
+		}
+		switch star += at; {
+		case l.nest && star > at && l.src[star-1] == '/':
+			at, depth = star+1, depth+1
+		case star+1 < len(l.src) && l.src[star+1] == '/':
+			at, depth = star+2, depth-1
+		default:
+			at = star + 1
+		}
+	}
+	return at
 }
 
 // next returns the next token; at the end of the text, tokEOF for ever.
@@ -111,6 +133,19 @@ func (l *lexer) next() (token, error) {
 	case c == '$' && strings.HasPrefix(l.src[start:], "$$"):
 		t.kind = tokString
 		t.text, err = l.dollars()
+	case c == '$' && start+1 < len(l.src) && isDigit(l.src[start+1]):
+		t.kind = tokParameter
+		l.off++
+		for l.off < len(l.src) && isDigit(l.src[l.off]) {
+			l.off++
+		}
+		t.text = l.src[start+1 : l.off]
+	case c == '$':
+		var ok bool
+		t.kind = tokString
+		if t.text, ok, err = l.tagged(); !ok {
+			err = l.operator()
+		}
 	case c == '"' || c == '`':
 		t.kind, t.quote = tokQuoted, c
 		t.text, err = l.quoted(c)
@@ -182,31 +217,6 @@ func (l *lexer) dollars() (string, error) {
 	}
 	l.off = from + n + 2
 	return l.src[from : from+n], nil
-}
-
-// escaped reads E'..' with backslash escapes; the offset is at the opening quote.
-func (l *lexer) escaped() (string, error) {
-	var text strings.Builder
-	for i := l.off + 1; i < len(l.src); i++ {
-		switch c := l.src[i]; {
-		case c == '\'' && i+1 < len(l.src) && l.src[i+1] == '\'':
-			text.WriteByte('\'')
-			i++
-		case c == '\'':
-			l.off = i + 1
-			return text.String(), nil
-		case c == '\\' && i+1 < len(l.src):
-			i++
-			if at := strings.IndexByte("ntrbf", l.src[i]); at >= 0 {
-				text.WriteByte("\n\t\r\b\f"[at])
-			} else {
-				text.WriteByte(l.src[i])
-			}
-		default:
-			text.WriteByte(c)
-		}
-	}
-	return "", syntaxError(l.src, Pos(l.off), "unterminated string literal")
 }
 
 // digits moves past digits; an underscore may stand between two of them.

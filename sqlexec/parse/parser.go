@@ -30,6 +30,8 @@ type parser struct {
 	unasked  int64 // bytes that were taken since reserve was last asked
 	unheard  int   // tokens since memory was last asked whether the statement still runs
 	memory   Memory
+
+	dialect *Dialect // nil: SQL of ours
 }
 
 // Memory is the memory that the statements of a text may take. It also knows whether the sender still waits.
@@ -44,14 +46,17 @@ type Memory interface {
 func Parse(text string) ([]Statement, error) { return ParseWithin(text, nil) }
 
 // ParseWithin is Parse for a text whose values may take much memory and time: memory, if not nil, is called for both.
-func ParseWithin(text string, memory Memory) ([]Statement, error) {
+func ParseWithin(text string, memory Memory) ([]Statement, error) { return parseAll(text, memory, nil) }
+
+// parseAll reads the statements of a text.
+func parseAll(text string, memory Memory, d *Dialect) ([]Statement, error) {
 	if len(text) > MaxText {
 		return nil, status.New(status.InvalidArguments, "SQL text of %d bytes is longer than %d", len(text), MaxText)
 	}
 	if !utf8.ValidString(text) {
 		return nil, status.New(status.InvalidSyntax, "Invalid SQL syntax: the text is not valid UTF-8")
 	}
-	p := &parser{lexer: lexer{src: text}, memory: memory}
+	p := &parser{lexer: lexer{src: text, nest: d != nil}, memory: memory, dialect: d}
 	if err := p.advance(); err != nil {
 		return nil, err
 	}

@@ -20,6 +20,8 @@ func (p *parser) primary() (Expr, error) {
 	case tokHex:
 		x := &Literal{Node: at, Kind: HexLiteral, Text: p.tok.text}
 		return x, p.advance()
+	case tokParameter:
+		return p.parameter(at)
 	case tokQuoted:
 		return p.columnOrCall()
 	case tokWord:
@@ -79,6 +81,9 @@ func (p *parser) wordExpr() (Expr, error) {
 			}
 			return p.array(at)
 		}
+		if p.dialect != nil && next.op("(") {
+			return p.arrayQuery(at)
+		}
 	case "row":
 		if next.op("(") {
 			return p.row(at)
@@ -122,7 +127,10 @@ func (p *parser) typedText(at Node) (Expr, error) {
 		t.Args = literalPrecision(p.tok.text)
 	}
 	lit := &Literal{Node: Node{p.tok.pos}, Kind: StringLiteral, Text: p.tok.text}
-	return &Cast{Node: at, X: lit, Type: t}, p.advance()
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	return p.cast(&Cast{Node: at, X: lit, Type: t})
 }
 
 // variable reads @@name, @@session.name or @@global.name: a call without parentheses of a function with the name
@@ -167,7 +175,7 @@ func (p *parser) columnOrCall() (Expr, error) {
 		if last := n[len(n)-1]; last.Name == "columns" && last.Quote == 0 {
 			return p.columns(at, n[:len(n)-1])
 		}
-		return p.call(at, strings.ToLower(n[len(n)-1].Name))
+		return p.called(p.call(at, strings.ToLower(n[len(n)-1].Name)))
 	}
 	return &Column{Node: at, Parts: n}, nil
 }
@@ -331,7 +339,10 @@ func (p *parser) castExpr(at Node) (Expr, error) {
 	if c.Type, err = p.dataType(); err != nil {
 		return nil, err
 	}
-	return c, p.expectOp(")")
+	if err := p.expectOp(")"); err != nil {
+		return nil, err
+	}
+	return p.cast(c)
 }
 
 // intervalUnits are the words that may follow INTERVAL '5'.

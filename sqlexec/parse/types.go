@@ -184,7 +184,15 @@ func InfoText(t vector.Type) string {
 // dataType reads a type name with its parameters.
 func (p *parser) dataType() (DataType, error) {
 	d := DataType{At: p.tok.pos}
-	if p.tok.kind != tokWord {
+	if p.dialect != nil && p.is("pg_catalog") && p.peek().op(".") {
+		if _, err := p.ident("a data type"); err != nil {
+			return d, err
+		}
+		if err := p.advance(); err != nil {
+			return d, err
+		}
+	}
+	if p.tok.kind != tokWord && (p.dialect == nil || p.tok.kind != tokQuoted) {
 		return d, p.expected("a data type")
 	}
 	d.Name = strings.ToUpper(p.tok.text)

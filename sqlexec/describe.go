@@ -1,0 +1,100 @@
+package sqlexec
+
+import (
+	"context"
+
+	"varve/engine"
+	"varve/engine/vector"
+	"varve/sqlexec/exec"
+	"varve/sqlexec/parse"
+	"varve/sqlexec/plan"
+)
+
+// Describe returns the columns that a statement answers with, and no columns for a statement without rows. A query is
+// not run, but for subqueries on whose answers its columns depend. Statements that look at the catalog are run.
+func (x *Executor) Describe(ctx context.Context, s *Session, st parse.Statement) ([]vector.Field, error) {
+	switch st := st.(type) {
+	case *parse.SelectStmt:
+		return x.shape(ctx, s, st)
+	case *parse.Explain:
+		if st.Analyze { // which would run the statement
+			only := *st
+			only.Analyze = false
+			return x.columns(ctx, s, &only)
+		}
+		return x.columns(ctx, s, st)
+	case *parse.Show, *parse.Describe, *parse.TQL:
+		return x.columns(ctx, s, st)
+	case *parse.Admin:
+		return []vector.Field{{Name: "result", Type: vector.StringType}}, nil
+	}
+	return nil, nil
+}
+
+// shape plans a query and returns its columns.
+func (x *Executor) shape(ctx context.Context, s *Session, st *parse.SelectStmt) ([]vector.Field, error) {
+	if err := x.checkDatabase(s.database()); err != nil {
+		return nil, err
+	}
+	ctx, done := x.start(ctx, s, st)
+	defer done()
+	if x.o.Memory != nil {
+		s.memory = x.o.Memory.Budget(ctx)
+		defer func() {
+			s.memory.Close()
+			s.memory = nil
+		}()
+	}
+	n, err := x.statement(s, x.context(s)).Shape(ctx, st.Query)
+	if err != nil {
+		return nil, cancelled(ctx, locate(st, err))
+	}
+	return plan.Fields(n), nil
+}
+
+// columns runs a statement and returns its columns.
+func (x *Executor) columns(ctx context.Context, s *Session, st parse.Statement) ([]vector.Field, error) {
+	r, err := x.Execute(ctx, s, st)
+	if err != nil || r.Rows == nil {
+		return nil, err
+	}
+	r.Rows.Close()
+	return r.Fields, nil
+}
+
+// ParseDialect is ParseWithin for a text in a dialect. The list of running statements does not show the text.
+func (x *Executor) ParseDialect(ctx context.Context, text string, d *parse.Dialect) (list []parse.Statement,
+	release func(), err error) {
+	held := x.held(ctx)
+	list, err = parse.ParseDialect(text, held, d)
+	return list, held.Close, cancelled(ctx, err)
+}
+
+// Hold makes a budget for what a client keeps between statements, such as values of parameters. Until it is closed it
+// counts towards the memory of queries.
+func (x *Executor) Hold(ctx context.Context) *exec.Budget { return x.held(ctx) }
+
+// Attend runs part of a statement that is no SQL of ours, such as rows that come from a client. Meanwhile the list of
+// running statements shows the text, and KILL ends the context of part.
+func (x *Executor) Attend(ctx context.Context, s *Session, text string, part func(ctx context.Context) error) error {
+	q := x.list(s, text)
+	defer x.unlist(q)
+	ctx, done := q.begin(ctx)
+	defer done()
+	return cancelled(ctx, part(ctx))
+}
+
+// Begin begins a transaction: until End, all statements of the session see each table as the first of them saw it.
+func (s *Session) Begin() error {
+	s.End()
+	s.transaction = new(engine.Moment)
+	return s.transaction.Pin()
+}
+
+// End ends a transaction, if there is one.
+func (s *Session) End() {
+	if s.transaction != nil {
+		s.transaction.Close()
+		s.transaction = nil
+	}
+}

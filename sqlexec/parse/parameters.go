@@ -1,0 +1,262 @@
+package parse
+
+import (
+	"strconv"
+	"strings"
+
+	"varve/engine/status"
+)
+
+// MaxParameters is the largest number of a parameter: protocols count parameters in 16 bits.
+const MaxParameters = 65535
+
+// Dialect is how clients of the wire protocol write SQL. Names of types, operators and orders of texts may have
+// pg_catalog before them.
+type Dialect struct {
+	// Parameter gives the expression that stands for parameter $n; at is its place.
+	Parameter func(n int, at Node) (Expr, error)
+	// Count is told of a parameter after LIMIT, OFFSET or FETCH, which is a number of rows; nil: nobody asks.
+	Count func(n int)
+	// Call gives the expression that stands for a call, which may be the call itself.
+	Call func(c *Call) Expr
+	// Cast does the same for a cast.
+	Cast func(c *Cast) (Expr, error)
+	// Insert changes an INSERT that is read; nil: it stays.
+	Insert func(st *Insert) error
+}
+
+// ParseDialect is ParseWithin for a text in a dialect.
+func ParseDialect(text string, memory Memory, d *Dialect) ([]Statement, error) {
+	list, err := parseAll(text, memory, d)
+	if err != nil || d.Insert == nil {
+		return list, err
+	}
+	for _, st := range list {
+		if of, ok := st.(*Explain); ok {
+			st = of.Of
+		}
+		if in, ok := st.(*Insert); ok {
+			if err := d.Insert(in); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return list, nil
+}
+
+// cast is a cast, or what stands for it.
+func (p *parser) cast(c *Cast) (Expr, error) {
+	if p.dialect == nil {
+		return c, nil
+	}
+	return p.dialect.Cast(c)
+}
+
+// called is a call, or what stands for it.
+func (p *parser) called(x Expr, err error) (Expr, error) {
+	if c, ok := x.(*Call); ok && err == nil && p.dialect != nil {
+		return p.dialect.Call(c), nil
+	}
+	return x, err
+}
+
+// operatorName reads OPERATOR(pg_catalog.~), and makes the operator the current token.
+func (p *parser) operatorName() error {
+	for _, word := range []string{"operator", "(", "pg_catalog", "."} {
+		if !p.is(word) && !p.isOp(word) {
+			return p.expected("OPERATOR(pg_catalog. and an operator")
+		}
+		if err := p.advance(); err != nil {
+			return err
+		}
+	}
+	op := p.tok
+	if op.kind != tokOp {
+		return p.expected("an operator")
+	}
+	if err := p.advance(); err != nil {
+		return err
+	}
+	if !p.isOp(")") {
+		return p.expected("')'")
+	}
+	p.tok = op
+	return nil
+}
+
+// skipCatalog moves past pg_catalog before the name of a table function.
+func (p *parser) skipCatalog() error {
+	if p.dialect == nil || !p.is("pg_catalog") || !p.peek().op(".") {
+		return nil
+	}
+	m := p.mark()
+	for range 2 {
+		if err := p.advance(); err != nil {
+			return err
+		}
+	}
+	if !p.peek().op("(") {
+		p.back(m)
+	}
+	return nil
+}
+
+// collation reads COLLATE name. Texts have the order of their bytes, whatever the name is.
+func (p *parser) collation() error {
+	if err := p.advance(); err != nil {
+		return err
+	}
+	n, err := p.name("a collation", false)
+	if err != nil {
+		return err
+	}
+	switch last := strings.ToLower(n[len(n)-1].Name); last {
+	case "default", "c", "posix", "ucs_basic":
+		return nil
+	}
+	return p.fail(n[0].At, "collation %s is not supported", n)
+}
+
+// arrayQuery reads ARRAY(query): the list of the values of a query of one column.
+func (p *parser) arrayQuery(at Node) (Expr, error) {
+	if err := p.advance(); err != nil {
+		return nil, err
+	}
+	q, err := p.parenQuery()
+	if err != nil {
+		return nil, err
+	}
+	column := Ident{Name: "value", At: at.At}
+	list := &Call{Node: at, Name: "array_agg", Args: []Expr{&Column{Node: at, Parts: Name{column}}}}
+	of := &Derived{Node: at, Query: q, Alias: &Alias{Name: Ident{Name: "list", At: at.At}, Columns: []Ident{column}}}
+	return &Subquery{Node: at, Query: &Query{Node: at, Body: &Select{Node: at, Items: []SelectItem{{X: list}},
+		From: []TableRef{of}}}}, nil
+}
+
+// parameter reads $n.
+func (p *parser) parameter(at Node) (Expr, error) {
+	n, err := strconv.Atoi(p.tok.text)
+	if err != nil || n < 1 || n > MaxParameters {
+		return nil, p.fail(at.At, "parameter $%s does not exist: numbers go from 1 to %d", p.tok.text, MaxParameters)
+	}
+	if p.dialect == nil {
+		return nil, p.fail(at.At, "parameter $%d has no value", n)
+	}
+	if p.dialect.Count != nil && p.afterCount() {
+		p.dialect.Count(n)
+	}
+	x, err := p.dialect.Parameter(n, at)
+	if err != nil {
+		return nil, err
+	}
+	return x, p.advance()
+}
+
+// afterCount reports whether the token before the current one is a word that a number of rows follows.
+func (p *parser) afterCount() bool {
+	before := p.src[:p.prev]
+	for _, word := range []string{"limit", "offset", "first", "next"} {
+		at := len(before) - len(word)
+		if at > 0 && strings.EqualFold(before[at:], word) && !isWordStart(before[at-1]) && !isDigit(before[at-1]) {
+			return true
+		}
+	}
+	return false
+}
+
+// Piece is the text of one statement of a text, without the semicolon.
+type Piece struct {
+	Text string
+	At   int // bytes before it in the whole text
+}
+
+// maxPieces bounds the statements of a text that is cut.
+const maxPieces = 10_000
+
+// Pieces cuts a text at the semicolons between its statements. It knows no grammar, so it takes statements that Parse
+// does not know. Pieces without a word are left out.
+func Pieces(text string) ([]Piece, error) {
+	l := lexer{src: text, nest: true}
+	var list []Piece
+	for begin := -1; ; {
+		t, err := l.next()
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case t.kind == tokEOF || t.op(";"):
+			if begin >= 0 {
+				list = append(list, Piece{text[begin:t.pos], begin})
+			}
+			if t.kind == tokEOF {
+				return list, nil
+			}
+			if begin = -1; len(list) > maxPieces {
+				return nil, status.New(status.InvalidArguments, "the text has more than %d statements", maxPieces)
+			}
+		case begin < 0:
+			begin = int(t.pos)
+		}
+	}
+}
+
+// Lexeme is one word of a text: what Text is tells Kind.
+type Lexeme struct {
+	Kind LexemeKind
+	Text string // without quotes; words in lower case
+	At   int    // bytes before it
+}
+
+// LexemeKind is the kind of a lexeme.
+type LexemeKind uint8
+
+// The kinds of lexemes.
+const (
+	WordLexeme   LexemeKind = iota // unquoted
+	QuotedLexeme                   // in double quotes
+	TextLexeme                     // in single quotes
+	OtherLexeme                    // number, operator, parameter
+)
+
+// Is reports whether the lexeme is a word without quotes.
+func (t Lexeme) Is(word string) bool { return t.Kind == WordLexeme && t.Text == word }
+
+// Lexemes are the first lexemes of a text, at most most of them. What cannot be read ends the list.
+func Lexemes(text string, most int) (list []Lexeme) {
+	l := lexer{src: text, nest: true}
+	for len(list) < most {
+		t, err := l.next()
+		if err != nil || t.kind == tokEOF {
+			break
+		}
+		one := Lexeme{Kind: OtherLexeme, Text: t.text, At: int(t.pos)}
+		switch t.kind {
+		case tokWord:
+			one.Kind = WordLexeme
+		case tokQuoted:
+			one.Kind = QuotedLexeme
+		case tokString:
+			one.Kind = TextLexeme
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// tagged reads $tag$text$tag$; the offset is at the first dollar. ok is false if no tag is there.
+func (l *lexer) tagged() (text string, ok bool, err error) {
+	end := l.off + 1
+	for end < len(l.src) && (isWordStart(l.src[end]) || isDigit(l.src[end])) {
+		end++
+	}
+	if end == len(l.src) || l.src[end] != '$' {
+		return "", false, nil
+	}
+	tag := l.src[l.off : end+1]
+	n := strings.Index(l.src[end+1:], tag)
+	if n < 0 {
+		return "", true, syntaxError(l.src, Pos(l.off), "unterminated string literal")
+	}
+	l.off = end + 1 + n + len(tag)
+	return l.src[end+1 : end+1+n], true, nil
+}
