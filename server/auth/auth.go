@@ -34,6 +34,7 @@ type Users struct {
 	text    [sha256.Size]byte
 	log     *slog.Logger
 	seen    fileState
+	salts   [sha256.Size]byte // the key of salts, see saltOf: the same for all lists, no other process knows it
 
 	checks  checks
 	refused atomic.Int64
@@ -137,13 +138,17 @@ type userList struct {
 	slowest int
 	// key makes proofs; no other process knows it.
 	key [sha256.Size]byte
+	// kinds are the costs and the lengths of salts in SCRAM that users have, each once.
+	kinds map[scramKind]bool
 }
 
 func newUserList(users map[string]*user) *userList {
-	l := &userList{users: users, nobody: &user{verify: plain(sha256.Sum256(nil))}}
+	l := &userList{users: users, nobody: &user{verify: newPlain("")}, kinds: map[scramKind]bool{}}
 	rand.Read(l.key[:]) // never fails
 	for _, u := range users {
 		l.slowest = max(l.slowest, u.verify.cost())
+		iterations, salt := u.verify.scram()
+		l.kinds[scramKind{iterations, len(salt)}] = true
 	}
 	return l
 }
@@ -182,15 +187,38 @@ type verifier interface {
 	matches(password string) bool
 	// cost is the time of a check in iterations of the derivation; 0: next to nothing.
 	cost() int
+	// scram is the cost and the salt of the password in SCRAM; salt nil: saltOf gives it, and the key is derived for
+	// each exchange.
+	scram() (iterations int, salt []byte)
+	// salted is the password as SCRAM needs it, with such a salt.
+	salted(salt []byte) ([]byte, error)
+	// same reports whether another verifier is of the same password, as far as the lists tell.
+	same(other verifier) bool
 }
 
-// plain is the hash of a password that was given in clear; hashing makes lengths equal, so that comparing them takes
-// the same time for all.
-type plain [sha256.Size]byte
+// plain is a password that was given in clear. Its hash makes lengths equal, so that comparing takes the same time for
+// all.
+type plain struct {
+	hash [sha256.Size]byte
+	text string
+}
 
-func (p plain) matches(password string) bool {
+func newPlain(text string) *plain { return &plain{hash: sha256.Sum256([]byte(text)), text: text} }
+
+func (p *plain) matches(password string) bool {
 	h := sha256.Sum256([]byte(password))
-	return subtle.ConstantTimeCompare(p[:], h[:]) == 1
+	return subtle.ConstantTimeCompare(p.hash[:], h[:]) == 1
 }
 
-func (plain) cost() int { return 0 }
+func (*plain) cost() int { return 0 }
+
+func (*plain) scram() (int, []byte) { return plainIterations, nil }
+
+func (p *plain) salted(salt []byte) ([]byte, error) {
+	return derive(p.text, salt, plainIterations, sha256.Size)
+}
+
+func (p *plain) same(other verifier) bool {
+	o, ok := other.(*plain)
+	return ok && o.hash == p.hash
+}

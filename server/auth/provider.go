@@ -1,7 +1,9 @@
 package auth
 
 import (
+	"bytes"
 	"crypto/pbkdf2"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -31,6 +33,7 @@ func Open(provider string, log *slog.Logger) (*Users, error) {
 		log = slog.New(slog.DiscardHandler)
 	}
 	u := &Users{log: log, checks: newChecks()}
+	rand.Read(u.salts[:]) // never fails
 	if path, ok := strings.CutPrefix(provider, "watch_file_user_provider:"); ok {
 		u.path, u.watched = path, true
 		state, err := stat(path)
@@ -235,7 +238,7 @@ func parseVerifier(text string) (verifier, error) {
 	if text == "" {
 		return nil, fmt.Errorf("the password is empty")
 	}
-	return plain(sha256.Sum256([]byte(text))), nil
+	return newPlain(text), nil
 }
 
 // derive derives a key of some bytes from a password. Tests count its iterations.
@@ -275,3 +278,12 @@ func (d *derived) matches(password string) bool {
 }
 
 func (d *derived) cost() int { return d.iterations }
+
+func (d *derived) scram() (int, []byte) { return d.iterations, d.salt }
+
+func (d *derived) salted([]byte) ([]byte, error) { return d.hash, nil }
+
+func (d *derived) same(other verifier) bool {
+	o, ok := other.(*derived)
+	return ok && o.iterations == d.iterations && bytes.Equal(o.salt, d.salt) && bytes.Equal(o.hash, d.hash)
+}
