@@ -333,3 +333,13 @@ func Users(t testing.TB, provider string) *auth.Users {
 	}
 	return u
 }
+
+// UserLine is a line of a file of users, whose password is not in clear.
+func UserLine(t testing.TB, user, password string) string {
+	t.Helper()
+	line, err := auth.Line(user, password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return line
+}

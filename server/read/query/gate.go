@@ -1,6 +1,7 @@
 package query
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"sync"
@@ -32,44 +33,52 @@ type gate struct {
 
 // enter takes a place, which the request has until it is over.
 func (g *gate) enter(c *web.Ctx) error {
-	g.mu.Lock()
-	if g.most == 0 || g.running < g.most {
-		g.running++
-		g.mu.Unlock()
-		c.Finally(g.leave)
-		return nil
-	}
-	if len(g.queue) >= g.waiting {
-		g.mu.Unlock()
-		crowded(c)
-		return g.full()
-	}
-	turn := make(chan struct{})
-	g.queue = append(g.queue, turn)
-	g.mu.Unlock()
-	err := g.wait(c, turn)
+	err := g.take(c.Context, c.Crowded)
 	if err == nil {
 		c.Finally(g.leave)
 	}
 	return err
 }
 
+// take takes a place, for which it waits until ctx ends; leave gives it back. crowded, if not nil, is called while
+// there are more requests than places: answers whose clients do not read give way.
+func (g *gate) take(ctx context.Context, crowded func()) error {
+	if crowded == nil {
+		crowded = func() {}
+	}
+	g.mu.Lock()
+	if g.most == 0 || g.running < g.most {
+		g.running++
+		g.mu.Unlock()
+		return nil
+	}
+	if len(g.queue) >= g.waiting {
+		g.mu.Unlock()
+		crowded()
+		return g.full()
+	}
+	turn := make(chan struct{})
+	g.queue = append(g.queue, turn)
+	g.mu.Unlock()
+	return g.wait(ctx, turn, crowded)
+}
+
 // wait waits for a turn.
-func (g *gate) wait(c *web.Ctx, turn chan struct{}) error {
+func (g *gate) wait(ctx context.Context, turn chan struct{}, crowded func()) error {
 	patience := time.NewTimer(gateWait)
 	defer patience.Stop()
 	look := time.NewTicker(gateLook)
 	defer look.Stop()
 	for {
-		crowded(c)
+		crowded()
 		select {
 		case <-turn:
 			return nil
 		case <-look.C:
 		case <-patience.C:
 			return g.giveUp(turn, g.full())
-		case <-c.Context.Done():
-			return g.giveUp(turn, c.Context.Err())
+		case <-ctx.Done():
+			return g.giveUp(turn, ctx.Err())
 		}
 	}
 }
@@ -110,13 +119,6 @@ func (g *gate) figures() (running, waiting int) {
 func (g *gate) full() error {
 	return status.New(status.RateLimited,
 		"Too many queries are running: at most %d (max_concurrent_queries), and at most %d wait", g.most, g.waiting)
-}
-
-// crowded tells that there are more requests than places: those whose clients do not read give way.
-func crowded(c *web.Ctx) {
-	if c.Crowded != nil {
-		c.Crowded()
-	}
 }
 
 // gates are those of the kinds of requests: none waits for those of another kind.

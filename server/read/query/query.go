@@ -27,23 +27,20 @@ type Options struct {
 
 // Handler answers the SQL endpoints. Safe for concurrent use.
 type Handler struct {
-	o     Options
-	gates *gates
+	o      Options
+	gates  *gates
+	shared *Shared
 
-	statements *prometheus.CounterVec
-	seconds    prometheus.Histogram
-	running    prometheus.GaugeFunc
-	waiting    prometheus.GaugeFunc
+	seconds prometheus.Histogram
+	running prometheus.GaugeFunc
+	waiting prometheus.GaugeFunc
 }
 
 // New makes a handler.
 func New(o Options) *Handler {
 	g := newGates(&o)
 	h := &Handler{
-		o: o, gates: g,
-		statements: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "varve_sql_statements_total", Help: "SQL statements executed, by kind and outcome.",
-		}, []string{"kind", "outcome"}),
+		o: o, gates: g, shared: newShared(o.Executor, g),
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "varve_sql_request_seconds", Help: "Time of SQL requests until the last byte was handed over.",
 			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300},
@@ -78,9 +75,12 @@ func (h *Handler) Protocols(streamOff bool) []web.Protocol {
 	}}
 }
 
+// Shared is the way of statements that come over other protocols.
+func (h *Handler) Shared() *Shared { return h.shared }
+
 // Collectors are the handler's figures.
 func (h *Handler) Collectors() []prometheus.Collector {
-	return []prometheus.Collector{h.statements, h.seconds, h.running, h.waiting}
+	return []prometheus.Collector{h.shared.statements, h.seconds, h.running, h.waiting}
 }
 
 // SQL answers /v1/sql.
@@ -110,8 +110,8 @@ func (h *Handler) read(c *web.Ctx, p *web.Params, s *sqlexec.Session) ([]parse.S
 
 // session makes the session of a request, and looks from now on whether its client leaves.
 func (h *Handler) session(c *web.Ctx, p *web.Params) (*sqlexec.Session, error) {
-	s := &sqlexec.Session{User: c.User.Name, Rights: grants[c.User.Mode], Blind: c.User.Mode == web.WriteOnly,
-		Client: c.RemoteAddr().String(), Network: c.Network(), Zone: c.RequestZone(), ConnID: c.ConnID()}
+	s := h.shared.Session(c.User)
+	s.Client, s.Network, s.Zone, s.ConnID = c.RemoteAddr().String(), c.Network(), c.RequestZone(), c.ConnID()
 	s.DB, s.DBGiven = web.Database(p.String("db"), c.HeaderDB())
 	if !h.o.Executor.HasDatabase(s.DB) {
 		return nil, status.New(status.DatabaseNotFound, "Database not found: %s", s.DB)
@@ -200,25 +200,13 @@ func (r *run) next() (*result.Output, bool, error) {
 	}
 	st := r.statements[r.at]
 	r.at++
-	kind := kindOf(st)
 	r.c.Statement = st.Source()
 	out, err := r.execute(st)
-	outcome := "ok"
-	if err != nil {
-		outcome = "error"
-	}
-	r.h.statements.WithLabelValues(kind, outcome).Inc()
 	return out, r.at == len(r.statements), err
 }
 
 func (r *run) execute(st parse.Statement) (*result.Output, error) {
-	if !allowed(r.c.User.Mode, st) {
-		return nil, web.Denied
-	}
-	if err := r.c.Context.Err(); err != nil {
-		return nil, err
-	}
-	answer, err := r.h.o.Executor.Execute(r.c.Context, r.session, st)
+	answer, err := r.h.shared.Execute(r.c.Context, r.c.User, r.session, st)
 	if err != nil {
 		return nil, err
 	}
