@@ -18,6 +18,7 @@ DASHBOARD_META ?= $(CURDIR)/bin/dashboard
 
 ## run: build and start the server on 127.0.0.1:4000 with the data in ./data
 run: build
+	@echo "clients of PostgreSQL are served with: ./bin/varve serve --pg-addr 127.0.0.1:5432"
 	./bin/varve serve
 
 ## build: the server with its dashboard as bin/varve

@@ -100,6 +100,7 @@ var homes = map[string][]string{
 	"github.com/valyala/fasthttp":         {"server", "bench"},
 	"github.com/fasthttp/router":          {"server"},
 	"github.com/bytedance/sonic":          {"flatten"},
+	"github.com/jackc/pgx/v5":             {"server/read/pgwire"},
 	"github.com/RoaringBitmap/roaring/v2": {"sst", "sst/index"},
 	"github.com/klauspost/compress": {"sst/encoding", "wal", "server/web", "pipeline/vrl/stdlib",
 		"sqlexec/rowfile", "sqlexec/spill", "cmd/varve/ingest", "cmd/varve/export", "bench/fleet"},

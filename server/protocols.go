@@ -34,6 +34,7 @@ func (s *Server) newProtocols(o *Options) ([]web.Protocol, error) {
 	o.OTLP.Deps = o.Rows
 	o.Admin.Dashboard = o.Dashboard.Files != nil || o.Dashboard.Dir != ""
 	asks := query.New(o.Query)
+	s.sql = asks.Shared()
 	page, err := dashboard.New(o.Dashboard)
 	if err != nil {
 		return nil, err

@@ -68,6 +68,7 @@ import (
 	"varve/server/auth"
 	"varve/server/dashboard"
 	"varve/server/read/metricsapi"
+	"varve/server/read/pgwire"
 	"varve/server/read/query"
 	"varve/server/read/slowquery"
 	"varve/server/web"
@@ -133,6 +134,8 @@ type Options struct {
 	// Forward is the listener of the forward protocol, Syslog are those of syslog.
 	Forward forward.Options
 	Syslog  syslog.Options
+	// PG is the listener of the wire protocol of PostgreSQL. Its Executor is needed where it is served.
+	PG pgwire.Options
 	// Slow records slow statements for the handlers that share it: the server shows its figures and closes it; nil:
 	// none.
 	Slow *slowquery.Recorder
@@ -162,6 +165,7 @@ type Server struct {
 
 	protocols []web.Protocol
 	listeners *listeners
+	sql       *query.Shared // the way of statements of all protocols
 
 	router   *router.Router
 	exact    map[string]exact  // paths that are matched before the router
@@ -209,7 +213,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 	if s.protocols, err = s.newProtocols(&o); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	s.listeners = newListeners(&o)
+	s.listeners = newListeners(&o, s.sql)
 	if err := s.register(registry); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}

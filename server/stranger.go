@@ -23,7 +23,7 @@ const postgresHead = 8
 const (
 	httpsHere = "this port takes HTTPS only: use https:// instead of http://\n"
 	sqlByHTTP = "this is the HTTP port of a Varve server, which does not speak the protocol of PostgreSQL: " +
-		"run 'varve sql', or send SQL to /v1/sql by HTTP"
+		"connect to its pg.addr if it has one, run 'varve sql', or send SQL to /v1/sql by HTTP"
 )
 
 // stranger answers a client that begins with first, or with what err says, in another protocol; false: it may be one of

@@ -35,16 +35,24 @@ func (c *certificate) expires() time.Time { return c.pair.Load().Leaf.NotAfter }
 // encrypt speaks TLS on a listener whose section has a certificate; addresses of one section share theirs. protocols
 // are those of the application that it speaks, where clients ask.
 func (n *node) encrypt(ln net.Listener, section string, protocols ...string) net.Listener {
+	if t := n.tls(section, protocols...); t != nil {
+		return tls.NewListener(ln, t)
+	}
+	return ln
+}
+
+// tls is how a section speaks TLS; nil: it has no certificate.
+func (n *node) tls(section string, protocols ...string) *tls.Config {
 	i := slices.IndexFunc(n.certs, func(c *certificate) bool { return c.section == section })
 	if i < 0 {
-		return ln
+		return nil
 	}
 	c := n.certs[i]
-	return tls.NewListener(ln, &tls.Config{
+	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,
 		NextProtos:     protocols,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.pair.Load(), nil },
-	})
+	}
 }
 
 // reloadCertificates reads all certificates again.

@@ -82,6 +82,16 @@ type Config struct {
 		MaxPerAddress  int           `key:"max_connections_per_address" default:"0" min:"0"`
 		IdleTimeout    time.Duration `key:"idle_timeout" default:"10m" check:"positive"`
 	} `key:"syslog"`
+	PG struct {
+		Addr           string        `key:"addr"`
+		TLSCert        string        `key:"tls_cert"`
+		TLSKey         string        `key:"tls_key"`
+		RequireTLS     bool          `key:"require_tls" default:"false"`
+		MaxMessage     Size          `key:"max_message" default:"16MiB" min:"64KiB" max:"64MiB"`
+		MaxConnections int           `key:"max_connections" default:"256" min:"1"`
+		MaxPerAddress  int           `key:"max_connections_per_address" default:"0" min:"0"`
+		IdleTimeout    time.Duration `key:"idle_timeout" default:"1h" check:"positive"`
+	} `key:"pg"`
 	Storage struct {
 		DataHome          string        `key:"data_home" default:"./data" check:"nonempty"`
 		FlushBytes        Size          `key:"flush_bytes" default:"64MiB" min:"1MiB"`

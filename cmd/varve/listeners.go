@@ -8,8 +8,10 @@ import (
 
 	"varve/engine"
 	"varve/server"
+	"varve/server/read/pgwire"
 	"varve/server/write/forward"
 	"varve/server/write/syslog"
+	"varve/sqlexec"
 )
 
 // listener is an address besides that of HTTP.
@@ -32,7 +34,7 @@ type address struct {
 
 // addresses are all that are configured.
 func (c *Config) addresses() []address {
-	h, g, f, l := &c.HTTP, &c.GRPC, &c.Forward, &c.Syslog
+	h, g, f, l, q := &c.HTTP, &c.GRPC, &c.Forward, &c.Syslog, &c.PG
 	forward, syslog := (*server.Server).ServeForward, (*server.Server).ServeSyslog
 	all := []address{
 		{"api", "http.api_server_addr", c.apiAddr(), "http", h.TLSCert, h.TLSKey, 0, (*server.Server).ServeAPI},
@@ -42,6 +44,7 @@ func (c *Config) addresses() []address {
 		{"syslog", "syslog.tcp_addr", l.TCPAddr, "", "", "", l.MaxConnections, syslog},
 		{"syslog", "syslog.tls_addr", l.TLSAddr, "syslog", l.TLSCert, l.TLSKey, l.MaxConnections, syslog},
 		{"syslog", "syslog.udp_addr", l.UDPAddr, "", "", "", 0, nil},
+		{"pg", "pg.addr", q.Addr, "pg", q.TLSCert, q.TLSKey, q.MaxConnections, (*server.Server).ServePG},
 	}
 	return slices.DeleteFunc(all, func(a address) bool { return a.addr == "" })
 }
@@ -66,7 +69,9 @@ func (n *node) listenMore() error {
 		if a.name == "grpc" { // its clients ask for HTTP/2
 			protocols = []string{"h2"}
 		}
-		ln = n.encrypt(ln, a.section, protocols...)
+		if a.name != "pg" { // its clients ask for TLS in the protocol
+			ln = n.encrypt(ln, a.section, protocols...)
+		}
 		n.others = append(n.others,
 			listener{ln, a.name, ln.Addr(), func(s *server.Server) error { return a.serve(s, ln) }})
 	}
@@ -111,12 +116,23 @@ func (c *Config) checkListeners() error {
 	if h := &c.HTTP; (h.TLSCert == "") != (h.TLSKey == "") {
 		return &configError{"http.tls_cert and http.tls_key need each other"}
 	}
+	if q := &c.PG; (q.TLSCert == "") != (q.TLSKey == "") {
+		return &configError{"pg.tls_cert and pg.tls_key need each other"}
+	}
 	for _, a := range all {
 		if a.key == a.section+".tls_addr" && (a.cert == "" || a.certKey == "") {
 			return &configError{fmt.Sprintf("%s needs %s.tls_cert and %[2]s.tls_key", a.key, a.section)}
 		}
 	}
 	return nil
+}
+
+// pg are the options of the listener of the wire protocol of PostgreSQL.
+func (c *Config) pg(n *node, sql *sqlexec.Executor) pgwire.Options {
+	q := &c.PG
+	return pgwire.Options{Executor: sql, TLS: n.tls("pg", "postgresql"), RequireTLS: q.RequireTLS && n.users != nil,
+		MaxMessage: int(q.MaxMessage), MaxConnections: q.MaxConnections, MaxPerAddress: q.MaxPerAddress,
+		IdleTimeout: q.IdleTimeout}
 }
 
 // forward are the options of the listener of the forward protocol.

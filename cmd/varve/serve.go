@@ -49,6 +49,7 @@ type serveCommand struct {
 	Config       string   `type:"path" env:"VARVE_CONFIG" placeholder:"FILE" help:"Configuration file (TOML)."`
 	DataDir      string   `placeholder:"DIR" help:"Where the data is (storage.data_home)."`
 	HTTPAddr     string   `name:"http-addr" placeholder:"HOST:PORT" help:"Where to listen (http.addr)."`
+	PGAddr       string   `name:"pg-addr" placeholder:"HOST:PORT" help:"Where to listen for clients of PostgreSQL (pg.addr)."`
 	TLSCert      string   `name:"tls-cert" placeholder:"FILE" help:"The certificate of HTTP, PEM (http.tls_cert)."`
 	TLSKey       string   `name:"tls-key" placeholder:"FILE" help:"Its key, PEM (http.tls_key)."`
 	UserProvider string   `placeholder:"PROVIDER" help:"Where users come from (user_provider)."`
@@ -69,6 +70,7 @@ func (s *serveCommand) settings() ([]setting, error) {
 	}
 	for _, f := range [...]setting{
 		{"--data-dir", "storage.data_home", s.DataDir}, {"--http-addr", "http.addr", s.HTTPAddr},
+		{"--pg-addr", "pg.addr", s.PGAddr},
 		{"--tls-cert", "http.tls_cert", s.TLSCert}, {"--tls-key", "http.tls_key", s.TLSKey},
 		{"--user-provider", "user_provider", s.UserProvider}, {"--log-level", "logging.level", s.LogLevel},
 		{"--dashboard-dir", "dashboard.dir", s.DashboardDir},
@@ -328,6 +330,7 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		},
 		Forward:   c.forward(n.store),
 		Syslog:    c.syslog(n.store),
+		PG:        c.pg(n, sql),
 		Slow:      slow,
 		Saved:     n.store,
 		Dashboard: c.dashboard(),

@@ -1,0 +1,72 @@
+package pgwire
+
+import (
+	"slices"
+
+	"varve/sqlexec/parse"
+)
+
+// config is a call of set_config in a statement.
+type config struct {
+	name, value string     // name empty: the arguments are no constants
+	null, local bool       // the value is NULL: that of the beginning counts; it counts for the transaction only
+	text        parse.Expr // what stands for the call
+}
+
+// literalOf is the text of a literal of some kinds, in a cast or by itself.
+func literalOf(x parse.Expr, kinds ...parse.LiteralKind) (string, bool) {
+	if cast, ok := x.(*parse.Cast); ok {
+		x = cast.X
+	}
+	lit, ok := x.(*parse.Literal)
+	if !ok || !slices.Contains(kinds, lit.Kind) {
+		return "", false
+	}
+	return lit.Text, true
+}
+
+// configure does the calls of set_config of a statement that runs. Each has to be a column of a query of one row, so
+// that it is called once: which rows a query has is not known before.
+func (k *conn) configure(st parse.Statement, list []config) error {
+	if len(list) == 0 {
+		return nil
+	}
+	var items []parse.SelectItem
+	if s, ok := st.(*parse.SelectStmt); ok && s.Query != nil && s.Query.Limit == nil && s.Query.Offset == nil {
+		if one, ok := s.Query.Body.(*parse.Select); ok && len(one.From) == 0 && one.Where == nil &&
+			len(one.GroupBy) == 0 && one.Having == nil && one.Qualify == nil {
+			items = one.Items
+		}
+	}
+	for _, c := range list {
+		if c.name == "" || !slices.ContainsFunc(items, func(i parse.SelectItem) bool { return i.X == c.text }) {
+			return fail("0A000", "set_config is supported with constants only, as a column of a SELECT without FROM, "+
+				"WHERE, GROUP BY and LIMIT")
+		}
+	}
+	before := k.settings.now(k)
+	for _, c := range list {
+		if err := k.configured(c); err != nil {
+			k.settings.back(k, before)
+			return err
+		}
+	}
+	return nil
+}
+
+// configured does one call of set_config.
+func (k *conn) configured(c config) error {
+	if _, err := find(c.name); err != nil {
+		return err
+	}
+	if c.null {
+		c.value = k.settings.first(c.name)
+	}
+	switch {
+	case !c.local:
+		return k.settings.set(k, c.name, c.value)
+	case k.state != idleState:
+		return k.settings.local(k, c.name, c.value)
+	}
+	return nil // the transaction ends with the statement
+}

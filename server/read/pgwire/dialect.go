@@ -1,0 +1,332 @@
+package pgwire
+
+import (
+	"strconv"
+	"strings"
+
+	"varve/sqlexec"
+	"varve/sqlexec/infoschema"
+	"varve/sqlexec/parse"
+)
+
+// dialect is how clients write SQL: with parameters, and with functions and casts that look at the catalog. These stand
+// for expressions of our SQL, so that no other client gets to see them.
+func (k *conn) dialect(parameter func(n int, at parse.Node) (parse.Expr, error)) *parse.Dialect {
+	value := func(n int, at parse.Node) (parse.Expr, error) {
+		x, err := parameter(n, at)
+		if err != nil {
+			return nil, err
+		}
+		if list, ok := x.(*parse.Array); ok {
+			for i, one := range list.Items {
+				if list.Items[i], err = k.valueCast(one); err != nil {
+					return nil, err
+				}
+			}
+		}
+		return k.valueCast(x)
+	}
+	pretty := parse.Pos(-1) // of the last pg_size_pretty: what stands for it has its argument many times
+	call := func(c *parse.Call) parse.Expr {
+		if c.Name == "pg_size_pretty" {
+			if pretty > c.At { // it is in the argument of this one
+				return c
+			}
+			pretty = c.At
+		}
+		return k.call(c)
+	}
+	return &parse.Dialect{Parameter: value, Call: call, Cast: k.cast, Insert: k.insert}
+}
+
+// valueCast is the cast of a parameter's value, or what stands for it.
+func (k *conn) valueCast(x parse.Expr) (parse.Expr, error) {
+	if c, ok := x.(*parse.Cast); ok {
+		return k.castLiteral(c)
+	}
+	return x, nil
+}
+
+// call is what stands for a call.
+func (k *conn) call(c *parse.Call) parse.Expr {
+	if c.Over != nil || c.Filter != nil || c.Star || c.Distinct {
+		return c
+	}
+	if c.Name == "set_config" {
+		return k.setConfig(c)
+	}
+	if text, ok := k.constant(c); ok {
+		return textOf(c.Node, text)
+	}
+	if made := catalogCalls[c.Name]; made != nil {
+		if x := made(k, c); x != nil {
+			return x
+		}
+	}
+	return c
+}
+
+// setConfig stands in for a call of set_config, whose parameter is changed when the statement runs, see configure.
+func (k *conn) setConfig(c *parse.Call) parse.Expr {
+	if len(c.Args) != 3 {
+		return c
+	}
+	if !k.binding { // an expression of the type of the call, whose parameters have those of the arguments
+		as := func(i int, name string) parse.Expr {
+			return &parse.Cast{Node: c.Node, X: c.Args[i], Type: sqlType(c.Node, name)}
+		}
+		return &parse.Case{Node: c.Node, Whens: []parse.When{{If: as(2, "BOOLEAN"), Then: as(1, "STRING")}},
+			Else: as(0, "STRING")}
+	}
+	one := config{text: nullText(c.Node)}
+	name, ok := literalOf(c.Args[0], parse.StringLiteral)
+	value, given := literalOf(c.Args[1], parse.StringLiteral, parse.NumberLiteral)
+	_, null := literalOf(c.Args[1], parse.NullLiteral)
+	_, local := literalOf(c.Args[2], parse.TrueLiteral)
+	_, lasting := literalOf(c.Args[2], parse.FalseLiteral)
+	if text, ok := literalOf(c.Args[2], parse.StringLiteral); ok { // a parameter whose type the client left open
+		on, err := checkSwitch(k, text)
+		local, lasting = err == nil && on == "on", err == nil && on == "off"
+	}
+	if ok && (given || null) && (local || lasting) {
+		one.name, one.value, one.null, one.local = name, value, null, local
+	}
+	switch {
+	case given:
+		one.text = textOf(c.Node, value)
+	case null && known[strings.ToLower(name)] != nil:
+		one.text = textOf(c.Node, k.settings.first(name))
+	}
+	k.configs = append(k.configs, one)
+	return one.text
+}
+
+// constant is the value of a call that is the same for all rows.
+func (k *conn) constant(c *parse.Call) (string, bool) {
+	switch c.Name {
+	case "version":
+		return "PostgreSQL " + serverVersion + " (Varve " + k.s.o.Version + ")", true
+	case "current_database", "current_catalog":
+		return sqlexec.Catalog, true
+	case "pg_get_userbyid":
+		return k.user.Name, true
+	case "pg_encoding_to_char":
+		return "UTF8", true
+	case "current_setting":
+		if len(c.Args) > 0 {
+			if name, ok := c.Args[0].(*parse.Literal); ok && known[strings.ToLower(name.Text)] != nil {
+				return k.settings.shown(k, strings.ToLower(name.Text)), true
+			}
+		}
+	}
+	return "", false
+}
+
+// catalogCalls are the functions that look at the catalog. nil: the call stays what it is.
+var catalogCalls = map[string]func(k *conn, c *parse.Call) parse.Expr{}
+
+func init() {
+	always := func(kind parse.LiteralKind) func(*conn, *parse.Call) parse.Expr {
+		return func(_ *conn, c *parse.Call) parse.Expr { return &parse.Literal{Node: c.Node, Kind: kind} }
+	}
+	for _, name := range strings.Fields(`pg_type_is_visible pg_function_is_visible pg_operator_is_visible
+		pg_opclass_is_visible pg_collation_is_visible pg_conversion_is_visible pg_statistics_obj_is_visible`) {
+		catalogCalls[name] = always(parse.TrueLiteral)
+	}
+	for _, name := range strings.Fields(`has_table_privilege has_schema_privilege has_database_privilege
+		has_column_privilege has_any_column_privilege has_function_privilege has_type_privilege has_sequence_privilege
+		pg_has_role`) {
+		catalogCalls[name] = hasPrivilege
+	}
+	for _, name := range strings.Fields("pg_is_in_recovery pg_relation_is_publishable pg_is_other_temp_schema") {
+		catalogCalls[name] = always(parse.FalseLiteral)
+	}
+	null := func(_ *conn, c *parse.Call) parse.Expr { return nullText(c.Node) }
+	for _, name := range strings.Fields(`shobj_description pg_get_viewdef
+		pg_get_ruledef pg_get_triggerdef pg_get_partkeydef pg_get_statisticsobjdef_columns pg_get_function_arguments
+		pg_get_function_result pg_get_function_identity_arguments pg_get_serial_sequence pg_tablespace_location
+		inet_server_addr inet_client_addr`) {
+		catalogCalls[name] = null
+	}
+	number := func(n string) func(*conn, *parse.Call) parse.Expr {
+		return func(_ *conn, c *parse.Call) parse.Expr { return numberOf(c.Node, n) }
+	}
+	for _, name := range strings.Fields("pg_my_temp_schema txid_current") {
+		catalogCalls[name] = number("0")
+	}
+	aboutTables()
+	for _, name := range []string{"pg_get_expr", "pg_get_constraintdef", "pg_get_indexdef", "quote_ident"} {
+		catalogCalls[name] = first
+	}
+	catalogCalls["format_type"] = formatType
+	catalogCalls["json_build_object"] = func(_ *conn, c *parse.Call) parse.Expr { // of columns that count: none does
+		if len(c.Args) == 0 {
+			return nil
+		}
+		of := c.Args[0]
+		if cast, ok := of.(*parse.Cast); ok {
+			of = cast.X
+		}
+		if lit, ok := of.(*parse.Literal); !ok || lit.Kind == parse.StringLiteral && !unusedObjects[lit.Text] {
+			return nil
+		}
+		return nullText(c.Node)
+	}
+	catalogCalls["to_regtype"] = func(_ *conn, c *parse.Call) parse.Expr {
+		if len(c.Args) != 1 {
+			return nil
+		}
+		return typeNumber(c.Node, c.Args[0])
+	}
+	catalogCalls["pg_table_is_visible"] = visible
+	catalogCalls["to_regclass"] = func(k *conn, c *parse.Call) parse.Expr {
+		if len(c.Args) != 1 {
+			return nil
+		}
+		return k.relation(c.Node, c.Args[0])
+	}
+	catalogCalls["current_schemas"] = func(k *conn, c *parse.Call) parse.Expr {
+		list := &parse.Array{Node: c.Node}
+		if len(c.Args) == 1 {
+			if lit, ok := c.Args[0].(*parse.Literal); ok && lit.Kind == parse.TrueLiteral {
+				list.Items = append(list.Items, textOf(c.Node, infoschema.PGCatalog))
+			}
+		}
+		list.Items = append(list.Items, textOf(c.Node, k.session.DB))
+		return list
+	}
+}
+
+func textOf(at parse.Node, text string) parse.Expr {
+	return &parse.Literal{Node: at, Kind: parse.StringLiteral, Text: text}
+}
+
+func numberOf(at parse.Node, n string) parse.Expr {
+	return &parse.Literal{Node: at, Kind: parse.NumberLiteral, Text: n}
+}
+
+func nullText(at parse.Node) parse.Expr {
+	return &parse.Cast{Node: at, X: &parse.Literal{Node: at, Kind: parse.NullLiteral}, Type: sqlType(at, "STRING")}
+}
+
+func sqlType(at parse.Node, name string) parse.DataType { return parse.DataType{At: at.At, Name: name} }
+
+// first is the first argument as a text: the catalog keeps expressions as texts.
+func first(_ *conn, c *parse.Call) parse.Expr {
+	if len(c.Args) == 0 {
+		return nil
+	}
+	return &parse.Cast{Node: c.Node, X: c.Args[0], Type: sqlType(c.Node, "STRING")}
+}
+
+// formatType is the name of a type by its number.
+func formatType(_ *conn, c *parse.Call) parse.Expr {
+	if len(c.Args) == 0 {
+		return nil
+	}
+	names := &parse.Case{Node: c.Node, Operand: c.Args[0], Else: textOf(c.Node, "???")}
+	for _, t := range infoschema.PGTypes {
+		names.Whens = append(names.Whens, parse.When{If: numberOf(c.Node, strconv.Itoa(int(t.OID))),
+			Then: textOf(c.Node, t.Shown)})
+	}
+	return names
+}
+
+// visible is whether a table is in the current database.
+func visible(k *conn, c *parse.Call) parse.Expr {
+	if len(c.Args) != 1 {
+		return nil
+	}
+	return &parse.In{Node: c.Node, X: c.Args[0], Query: k.relations(c.Node, "oid", nil)}
+}
+
+// relations is the query of a column of the tables of the current database that have a name; name nil: of all.
+func (k *conn) relations(at parse.Node, column string, name parse.Expr) *parse.Query {
+	of := func(name string) parse.Expr {
+		return &parse.Column{Node: at, Parts: parse.Name{{Name: name, At: at.At}}}
+	}
+	is := func(column string, x parse.Expr) parse.Expr {
+		return &parse.Binary{Node: at, Op: "=", L: of(column), R: x}
+	}
+	where := is("relnamespace", numberOf(at, strconv.FormatInt(infoschema.SchemaOID(k.session.DB), 10)))
+	if name != nil {
+		where = &parse.Binary{Node: at, Op: "and", L: where, R: is("relname", name)}
+	}
+	from := &parse.Table{Node: at, Name: parse.Name{{Name: infoschema.PGCatalog, At: at.At},
+		{Name: "pg_class", At: at.At}}}
+	return &parse.Query{Node: at, Body: &parse.Select{Node: at, Items: []parse.SelectItem{{X: of(column)}},
+		From: []parse.TableRef{from}, Where: where}}
+}
+
+// relation is the number of the table that a literal names.
+func (k *conn) relation(at parse.Node, x parse.Expr) parse.Expr {
+	lit, ok := x.(*parse.Literal)
+	if !ok || lit.Kind != parse.StringLiteral {
+		return nil
+	}
+	if _, err := strconv.ParseInt(lit.Text, 10, 64); err == nil {
+		return numberOf(at, lit.Text)
+	}
+	words := parse.Lexemes(lit.Text, 8)
+	if len(words) == 0 {
+		return nil
+	}
+	name, db := words[len(words)-1].Text, k.session.DB
+	if len(words) >= 3 {
+		db = words[len(words)-3].Text
+	}
+	if db == infoschema.PGCatalog || strings.HasPrefix(name, "pg_") {
+		return numberOf(at, strconv.FormatInt(infoschema.RelationOID(infoschema.PGCatalog, name), 10))
+	}
+	session := k.session.DB
+	defer func() { k.session.DB = session }()
+	k.session.DB = db
+	return &parse.Subquery{Node: at, Query: k.relations(at, "oid", textOf(at, name))}
+}
+
+// typeNumber is the number of the type that a literal names; NULL if there is none.
+func typeNumber(at parse.Node, x parse.Expr) parse.Expr {
+	if lit, ok := x.(*parse.Literal); ok && lit.Kind == parse.StringLiteral {
+		for _, t := range infoschema.PGTypes {
+			if strings.EqualFold(lit.Text, t.Name) || strings.EqualFold(lit.Text, t.Shown) {
+				return numberOf(at, strconv.FormatInt(t.OID, 10))
+			}
+		}
+	}
+	return &parse.Cast{Node: at, X: &parse.Literal{Node: at, Kind: parse.NullLiteral}, Type: sqlType(at, "BIGINT")}
+}
+
+// unusedObjects are the first keys of the JSON objects by which a library asks for sequences and collations of columns.
+var unusedObjects = map[string]bool{"always": true, "collation": true, "schema": true, "name": true}
+
+// castNames are types that only clients of the protocol name, and the types that stand for them.
+var castNames = map[string]string{"NAME": "STRING", "OID": "BIGINT", "XID": "BIGINT", "REGPROC": "STRING",
+	"REGROLE": "STRING", "REGNAMESPACE": "STRING", "BPCHAR": "STRING", "JSONB": "JSON", "CITEXT": "STRING",
+	"PG_NODE_TREE": "STRING", "PG_LSN": "STRING", "INT2VECTOR": "STRING", "OIDVECTOR": "STRING", "UNKNOWN": "STRING",
+	"ACLITEM": "STRING"}
+
+// cast is what stands for a cast.
+func (k *conn) cast(c *parse.Cast) (parse.Expr, error) {
+	switch c.Type.Name {
+	case "REGCLASS":
+		if c.Type.IsArray {
+			break
+		}
+		if x := k.relation(c.Node, c.X); x != nil {
+			return x, nil
+		}
+		return &parse.Cast{Node: c.Node, X: c.X, Type: sqlType(c.Node, "STRING")}, nil
+	case "REGTYPE":
+		if lit, ok := c.X.(*parse.Literal); ok && lit.Kind == parse.StringLiteral {
+			return typeNumber(c.Node, lit), nil
+		}
+		return formatType(k, &parse.Call{Node: c.Node, Args: []parse.Expr{c.X}}), nil
+	}
+	if name := castNames[c.Type.Name]; name != "" {
+		c.Type.Name = name
+	}
+	if (c.Type.Name == "TIMESTAMP" || c.Type.Name == "TIMESTAMPTZ") && c.Type.Args == nil {
+		c.Type.Args = []int{6} // that clients see
+	}
+	return k.castLiteral(c)
+}

@@ -1,0 +1,180 @@
+package pgwire
+
+import (
+	"slices"
+	"strings"
+
+	"varve/engine/vector"
+	"varve/sqlexec/parse"
+)
+
+// castLiteral is what stands for a cast of a literal, which clients write in the forms of their server: bytes as
+// \x00ff, lists as {1,2}, times in the zone of the session.
+func (k *conn) castLiteral(c *parse.Cast) (parse.Expr, error) {
+	if decimal := c.Type.Name == "NUMERIC" || c.Type.Name == "DECIMAL"; decimal && !c.Type.IsArray &&
+		c.Type.Args == nil {
+		return castDecimal(c)
+	}
+	lit, ok := c.X.(*parse.Literal)
+	if !ok || lit.Kind != parse.StringLiteral || c.Try {
+		return c, nil
+	}
+	t, err := c.Type.Resolve()
+	if err != nil { // the cast itself says so
+		return c, nil
+	}
+	switch t.ID {
+	case vector.TypeBinary:
+		digits, err := readBytea(lit.Text)
+		if err != nil {
+			return nil, fail("22P02", err.Error())
+		}
+		return &parse.Literal{Node: c.Node, Kind: parse.HexLiteral, Text: digits}, nil
+	case vector.TypeTimestamp:
+		if lit.Text, err = inZone(lit.Text, k.session.Zone); err != nil {
+			return nil, err
+		}
+	case vector.TypeDate:
+		if lit.Text, err = readTime(lit.Text); err != nil {
+			return nil, err
+		}
+	case vector.TypeList:
+		return k.castList(c, lit.Text)
+	}
+	return c, nil
+}
+
+// castDecimal gives a cast to a decimal number without digits as many as the number has.
+func castDecimal(c *parse.Cast) (parse.Expr, error) {
+	switch x := c.X.(type) {
+	case *parse.Cast: // of a parameter
+		if lit, ok := x.X.(*parse.Literal); ok && lit.Kind == parse.StringLiteral && x.Type.Name == "DECIMAL" {
+			return x, nil
+		}
+	case *parse.Literal:
+		if x.Kind != parse.StringLiteral && x.Kind != parse.NumberLiteral || c.Try {
+			break
+		}
+		text, err := readDecimal(x.Text)
+		if err != nil {
+			return nil, err
+		}
+		c.X = &parse.Literal{Node: x.Node, Kind: parse.StringLiteral, Text: text}
+		c.Type.Args = decimalOf(text)
+	}
+	return c, nil
+}
+
+// castList is a list of the elements of a text {a,b}.
+func (k *conn) castList(c *parse.Cast, text string) (parse.Expr, error) {
+	t := c.Type
+	t.IsArray = false
+	one, err := t.Resolve()
+	if err != nil {
+		return c, nil
+	}
+	list, err := readList(oidOf(one), text)
+	if err != nil {
+		return nil, fail("22P02", err.Error())
+	}
+	if len(list) == 0 {
+		return emptyList(t, c.Node), nil
+	}
+	a := &parse.Array{Node: c.Node}
+	for _, v := range list {
+		lit := &parse.Literal{Node: c.Node, Kind: parse.StringLiteral, Text: v.text}
+		var x parse.Expr = lit
+		switch {
+		case v.null:
+			lit.Kind, lit.Text = parse.NullLiteral, ""
+		case one.ID == vector.TypeBinary:
+			lit.Kind = parse.HexLiteral
+		default:
+			if x, err = k.cast(&parse.Cast{Node: c.Node, X: lit, Type: t}); err != nil {
+				return nil, err
+			}
+		}
+		a.Items = append(a.Items, x)
+	}
+	return &parse.Cast{Node: c.Node, X: a, Type: c.Type}, nil
+}
+
+// insert reads the literals that an INSERT stores as bytes. Only texts with a backslash are written in another way than
+// the bytes themselves.
+func (k *conn) insert(st *parse.Insert) error {
+	var rows [][]parse.Expr
+	rows = append(rows, st.Rows...)
+	if st.Query != nil {
+		rows = append(rows, selected(st.Query.Body, nil)...)
+	}
+	if !slices.ContainsFunc(rows, func(row []parse.Expr) bool { return slices.ContainsFunc(row, escapedText) }) ||
+		k.s.o.Statements.Allows(k.user, st) != nil { // execution refuses it
+		return nil
+	}
+	ctx, cancel := k.work()
+	defer cancel(nil)
+	fields, err := k.tableFields(ctx, st.Table)
+	if err != nil { // a literal that is not looked at would be stored as other bytes
+		return err
+	}
+	columns := storedIn(st, fields)
+	for _, row := range rows {
+		for i, x := range row {
+			if i >= len(columns) || columns[i].ID != vector.TypeBinary || !escapedText(x) {
+				continue
+			}
+			lit := x.(*parse.Literal)
+			digits, err := readBytea(lit.Text)
+			if err != nil {
+				return fail("22P02", err.Error())
+			}
+			lit.Kind, lit.Text = parse.HexLiteral, digits
+		}
+	}
+	return nil
+}
+
+func escapedText(x parse.Expr) bool {
+	lit, ok := x.(*parse.Literal)
+	return ok && lit.Kind == parse.StringLiteral && strings.Contains(lit.Text, `\`)
+}
+
+// selected are the expressions of the rows of a query, one list for each SELECT of it. An expression after a star is
+// none: its place is not known.
+func selected(b parse.Body, rows [][]parse.Expr) [][]parse.Expr {
+	switch b := b.(type) {
+	case *parse.Query:
+		return selected(b.Body, rows)
+	case *parse.SetOp:
+		return selected(b.R, selected(b.L, rows))
+	case *parse.Values:
+		return append(rows, b.Rows...)
+	case *parse.Select:
+		var row []parse.Expr
+		for _, it := range b.Items {
+			if it.Star != nil || it.X == nil {
+				break
+			}
+			row = append(row, it.X)
+		}
+		return append(rows, row)
+	}
+	return rows
+}
+
+// storedIn are the types of the columns that the values of a row of an INSERT are stored in.
+func storedIn(st *parse.Insert, fields []vector.Field) (list []vector.Type) {
+	if st.Columns == nil {
+		for _, f := range fields {
+			list = append(list, f.Type)
+		}
+	}
+	types := map[string]vector.Type{}
+	for _, f := range fields {
+		types[f.Name] = f.Type
+	}
+	for _, id := range st.Columns {
+		list = append(list, types[id.Name]) // no type: there is no such column
+	}
+	return list
+}
