@@ -275,6 +275,9 @@ func askInTurn(ctx context.Context, servers []*contestant, q *workload.MetricQue
 // metricAddress is the path of a query.
 func metricAddress(api string, q *workload.MetricQuery, end time.Time) string {
 	path := api + "/api/v1/" + q.Path
+	if q.Match != "" {
+		path += "?" + url.Values{"match[]": {q.Match}}.Encode()
+	}
 	if q.Path != "" {
 		return path
 	}

@@ -9,7 +9,8 @@ const FleetSpan = 6 * time.Hour
 type MetricQuery struct {
 	Name, Expr string
 	Over, Step time.Duration // 0: at one time
-	Path       string        // instead of an expression: an endpoint with its parameters
+	Path       string        // instead of an expression: an endpoint
+	Match      string        // its parameter match[], if it has one
 }
 
 // MetricQueries are asked of the fleet of hosts that bench/fleet makes.
@@ -50,7 +51,7 @@ var MetricQueries = []MetricQuery{
 	{Name: "network rate of two ranges over 6 h",
 		Expr: `sum by (instance) (rate(node_network_receive_bytes_total[5m])) / sum by (instance) (rate(node_network_receive_bytes_total[1h]))`, Over: FleetSpan, Step: time.Minute},
 	{Name: "values of a label", Path: "label/instance/values"},
-	{Name: "values of a label, with a matcher", Path: "label/instance/values?match%5B%5D=node_load1"},
+	{Name: "values of a label, with a matcher", Path: "label/instance/values", Match: "node_load1"},
 	{Name: "top 10 of two labels now", Expr: `topk(10, sum by (instance, mode) (rate(node_cpu_seconds_total[5m])))`},
 	{Name: "unless and or of wide sets now",
 		Expr: `count((node_cpu_seconds_total unless node_cpu_seconds_total{mode="idle"}) or node_network_receive_bytes_total)`},

@@ -78,6 +78,9 @@ func (b *bench) metricRequest(q *workload.MetricQuery, end time.Time, span time.
 	const api = "/v1/metricsapi/api/v1/"
 	v := url.Values{"db": {b.db}}
 	if q.Path != "" {
+		if q.Match != "" {
+			v.Set("match[]", q.Match)
+		}
 		return client.Request{Path: api + q.Path, Query: v}
 	}
 	v.Set("query", q.Expr)
@@ -87,7 +90,7 @@ func (b *bench) metricRequest(q *workload.MetricQuery, end time.Time, span time.
 	}
 	v.Set("start", strconv.FormatInt(end.Add(-min(q.Over, span)).Unix(), 10))
 	v.Set("end", strconv.FormatInt(end.Unix(), 10))
-	v.Set("step", strconv.Itoa(int(q.Step.Seconds())))
+	v.Set("step", strconv.Itoa(int(min(q.Step, span).Seconds())))
 	return client.Request{Path: api + "query_range", Query: v}
 }
 
