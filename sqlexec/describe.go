@@ -71,8 +71,13 @@ func (x *Executor) ParseDialect(ctx context.Context, text string, d *parse.Diale
 }
 
 // Hold makes a budget for what a client keeps between statements, such as values of parameters. Until it is closed it
-// counts towards the memory of queries.
-func (x *Executor) Hold(ctx context.Context) *exec.Budget { return x.held(ctx) }
+// counts towards the memory of queries, of which all such budgets together have at most half.
+func (x *Executor) Hold(ctx context.Context) *exec.Budget {
+	if x.o.Memory == nil {
+		return exec.NewPool(0).Idle(ctx)
+	}
+	return x.o.Memory.Idle(ctx)
+}
 
 // Attend runs part of a statement that is no SQL of ours, such as rows that come from a client. Meanwhile the list of
 // running statements shows the text, and KILL ends the context of part.

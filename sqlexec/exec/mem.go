@@ -22,6 +22,7 @@ type Pool struct {
 	memory    *ledger.Ledger
 	limit     int64
 	heldLimit int64 // what the store may keep for queries when another begins
+	idle      atomic.Int64
 }
 
 // NewPool makes a pool of its own of limit bytes; 0 is DefaultMemory.
@@ -61,6 +62,15 @@ type Budget struct {
 	begun  atomic.Bool
 	joined struct{ bytes, files atomic.Int64 } // written by joins
 	waited atomic.Int64                        // ns, for others that perhaps never give way
+	idle   bool                                // see Pool.Idle
+}
+
+// Idle makes a budget of what a client keeps while it runs nothing, such as values of parameters. Nobody knows when it
+// gives them back: all such budgets together have at most half of the pool.
+func (p *Pool) Idle(ctx context.Context) *Budget {
+	b := p.Budget(ctx)
+	b.idle = true
+	return b
 }
 
 // Budget makes the budget of a query that draws from the pool until it is closed. The query ends with the context.
@@ -119,6 +129,7 @@ func (b *Budget) Release(bytes int64) {
 	if b != nil {
 		b.used.Add(-bytes)
 		b.ticket.Give(bytes)
+		b.giveIdle(bytes)
 	}
 }
 
@@ -127,11 +138,25 @@ func (b *Budget) Reserve(bytes int64) error {
 	if b == nil {
 		return nil
 	}
+	if b.idle && b.pool.idle.Add(bytes) > b.pool.limit/2 {
+		b.giveIdle(bytes)
+		return status.New(status.RuntimeResourcesExhausted,
+			"clients that run nothing may keep %d MiB of memory together: close statements and portals, or send less",
+			b.pool.limit>>21)
+	}
 	if !b.ticket.Take(bytes) && !b.await(bytes) {
+		b.giveIdle(bytes)
 		return b.exceeded()
 	}
 	b.count(bytes)
 	return nil
+}
+
+// giveIdle returns bytes to what idle clients may keep.
+func (b *Budget) giveIdle(bytes int64) {
+	if b.idle {
+		b.pool.idle.Add(-bytes)
+	}
 }
 
 // await takes bytes when others give them back. It waits for queries that are about to give way, and once in a query
@@ -216,7 +241,7 @@ func (b *Budget) Close() {
 	if b == nil {
 		return
 	}
-	b.used.Store(0)
+	b.giveIdle(b.used.Swap(0))
 	b.ticket.Release()
 	if b.disk != nil {
 		b.disk.Close()

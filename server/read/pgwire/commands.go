@@ -164,6 +164,8 @@ func (k *conn) savepoint(name string) error {
 	switch {
 	case k.state == idleState:
 		return fail("25P01", "SAVEPOINT can only be used in transaction blocks")
+	case len(name) > maxName:
+		return checkName(name)
 	case len(k.savepoints) >= maxSavepoints:
 		return fail("53000", fmt.Sprintf("the transaction has %d savepoints, which is the limit", maxSavepoints))
 	}

@@ -145,7 +145,7 @@ func (k *conn) loop() error {
 				}
 				k.skipping = true
 			}
-			if len(k.out) < flushBytes {
+			if !k.skipping && len(k.out) < flushBytes {
 				continue // clients that send several messages wait for Sync or Flush
 			}
 		}
@@ -174,7 +174,9 @@ func (k *conn) broken(err error, text string) error {
 	}
 	k.out = f.encode(k.out)
 	if k.state == openState {
-		k.state = failedState
+		if k.state = failedState; len(k.savepoints) == 0 {
+			k.closePortals() // nobody gets to their rows any more
+		}
 	}
 	return nil
 }

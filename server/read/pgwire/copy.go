@@ -200,6 +200,11 @@ func (k *conn) copyOut(c *copying) error {
 		return failureOf(k.logged(err), "", 0)
 	}
 	defer p.end()
+	switch p.st.(type) {
+	case *parse.SelectStmt, *parse.TQL:
+	default:
+		return fail("42601", "COPY .. TO STDOUT takes a table or a query in parentheses")
+	}
 	if p.copy = c; c.format == "binary" {
 		p.formats = []int16{1}
 	}

@@ -35,8 +35,20 @@ func (f *failure) encode(dst []byte) []byte {
 	return must(m.Encode(dst))
 }
 
+// maxField bounds a field of an error, in bytes: texts of errors may repeat what the client has sent.
+const maxField = 16 << 10
+
 // field is a text as a field of a message: the byte 0 ends a field.
-func field(text string) string { return strings.ReplaceAll(text, "\x00", "") }
+func field(text string) string {
+	if len(text) > maxField {
+		cut := maxField
+		for cut > 0 && !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut] + "..."
+	}
+	return strings.ReplaceAll(text, "\x00", "")
+}
 
 // must is for messages whose encoding cannot fail: they are shorter than 1 GiB.
 func must(b []byte, err error) []byte {

@@ -36,8 +36,42 @@ type prepared struct {
 // size is how many bytes count against maxStatementText.
 func (p *prepared) size() int { return len(p.text) + 4*len(p.types) }
 
+// maxName bounds the names of statements, portals and savepoints, in bytes.
+const maxName = 256
+
+// checkName refuses a name that is too long.
+func checkName(name string) error {
+	if len(name) > maxName {
+		return fail("42622", fmt.Sprintf("a name has %d bytes, the limit is %d", len(name), maxName))
+	}
+	return nil
+}
+
+// namesOf are the names in a message of the extended protocol.
+func namesOf(m pgproto3.FrontendMessage) (first, second string) {
+	switch m := m.(type) {
+	case *pgproto3.Parse:
+		return m.Name, ""
+	case *pgproto3.Bind:
+		return m.DestinationPortal, m.PreparedStatement
+	case *pgproto3.Describe:
+		return m.Name, ""
+	case *pgproto3.Execute:
+		return m.Portal, ""
+	case *pgproto3.Close:
+		return m.Name, ""
+	}
+	return "", ""
+}
+
 // extended answers a message of the extended protocol.
 func (k *conn) extended(m pgproto3.FrontendMessage) error {
+	first, second := namesOf(m)
+	for _, name := range []string{first, second} {
+		if err := checkName(name); err != nil {
+			return err
+		}
+	}
 	switch m := m.(type) {
 	case *pgproto3.Parse:
 		return k.prepare(m)
@@ -441,12 +475,19 @@ func (k *conn) fetch(f *fetched, formats []int16) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Equal(p.formats, formats) {
+	own := p.formats
+	if !slices.Equal(own, formats) {
 		p.formats = slices.Clone(formats)
 		k.choose(p)
 	}
 	p.silent = f.move
-	defer func() { p.silent = false }() // Execute may ask for the rows that are left
+	defer func() { // Execute may ask for the rows that are left, as Bind wanted them
+		p.silent = false
+		if !slices.Equal(own, formats) {
+			p.formats = own
+			k.choose(p)
+		}
+	}()
 	before := p.sent
 	if _, err := k.rows(p, f.rows, false); err != nil {
 		return err

@@ -144,6 +144,9 @@ func (k *conn) keep(name string, p *portal) error {
 		k.closePortal("")
 	}
 	switch {
+	case len(name) > maxName:
+		p.end()
+		return checkName(name)
 	case k.portals[name] != nil:
 		p.end()
 		return fail("42P03", fmt.Sprintf("portal %q already exists", name))
