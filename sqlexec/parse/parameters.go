@@ -25,20 +25,27 @@ type Dialect struct {
 	Insert func(st *Insert) error
 }
 
-// ParseDialect is ParseWithin for a text in a dialect.
+// ParseDialect is ParseWithin for a text in a dialect. A view whose text means something else without the dialect is
+// Unsupported.
 func ParseDialect(text string, memory Memory, d *Dialect) ([]Statement, error) {
 	list, err := parseAll(text, memory, d)
-	if err != nil || d.Insert == nil {
-		return list, err
+	if err != nil {
+		return nil, err
 	}
 	for _, st := range list {
 		if of, ok := st.(*Explain); ok {
 			st = of.Of
 		}
-		if in, ok := st.(*Insert); ok {
-			if err := d.Insert(in); err != nil {
-				return nil, err
+		switch st := st.(type) {
+		case *CreateView:
+			err = checkKept(st, memory)
+		case *Insert:
+			if d.Insert != nil {
+				err = d.Insert(st)
 			}
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	return list, nil
