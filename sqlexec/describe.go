@@ -1,7 +1,9 @@
 package sqlexec
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"varve/engine"
 	"varve/engine/vector"
@@ -11,8 +13,10 @@ import (
 )
 
 // Describe returns the columns that a statement answers with, and no columns for a statement without rows. A query is
-// not run, but for subqueries on whose answers its columns depend. Statements that look at the catalog are run.
+// not run, but for subqueries on whose answers its columns depend. Statements that look at the catalog are run. NULL in
+// place of a constant that a function needs, such as the unit of date_trunc, stands for a parameter without a value.
 func (x *Executor) Describe(ctx context.Context, s *Session, st parse.Statement) ([]vector.Field, error) {
+	defer placeholders(st)()
 	switch st := st.(type) {
 	case *parse.SelectStmt:
 		return x.shape(ctx, s, st)
@@ -20,15 +24,88 @@ func (x *Executor) Describe(ctx context.Context, s *Session, st parse.Statement)
 		if st.Analyze { // which would run the statement
 			only := *st
 			only.Analyze = false
-			return x.columns(ctx, s, &only)
+			if _, err := x.columns(ctx, s, &only); err != nil {
+				return nil, err
+			}
+			return analyzeTable().fields, nil
 		}
 		return x.columns(ctx, s, st)
 	case *parse.Show, *parse.Describe, *parse.TQL:
 		return x.columns(ctx, s, st)
 	case *parse.Admin:
-		return []vector.Field{{Name: "result", Type: vector.StringType}}, nil
+		t := vector.Uint64Type
+		if st.Call.Name == "backup" { // the directory
+			t = vector.StringType
+		}
+		return []vector.Field{{Name: cmp.Or(st.Column, st.Source()), Type: t}}, nil
 	}
 	return nil, nil
+}
+
+// constant is an argument of a function that must be a constant, and a valid one. more: so are all after it.
+type constant struct {
+	arg  int
+	text string
+	more bool
+}
+
+// constants are the functions that need one.
+var constants = map[string]constant{
+	"date_trunc": {0, "day", false}, "date_part": {0, "day", false}, "datepart": {0, "day", false},
+	"extract": {0, "day", false}, "date_diff": {0, "day", false}, "datediff": {0, "day", false},
+	"date_bin": {0, "1 day", false}, "time_bucket": {0, "1 day", false},
+	"to_char": {1, "YYYY", false}, "date_format": {1, "%Y", false}, "strftime": {1, "%Y", false},
+	"strptime": {1, "%Y", true}, "to_timestamp": {1, "%Y", true}, "to_date": {1, "%Y", true},
+	"at_time_zone": {1, "UTC", false},
+}
+
+// placeholders puts constants in the place of NULL where functions need constants. restore takes them out again.
+func placeholders(st parse.Statement) (restore func()) {
+	if of, ok := st.(*parse.Explain); ok {
+		st = of.Of
+	}
+	var undo []func()
+	put := func(at *parse.Expr, text string) {
+		if was := *at; isNull(was) {
+			*at = &parse.Literal{Node: parse.Node{At: was.Position()}, Kind: parse.StringLiteral, Text: text}
+			undo = append(undo, func() { *at = was })
+		}
+	}
+	if s, ok := st.(*parse.SelectStmt); ok {
+		parse.WalkQuery(s.Query, func(x parse.Expr) bool {
+			switch x := x.(type) {
+			case *parse.AtTimeZone:
+				put(&x.Zone, constants["at_time_zone"].text)
+			case *parse.Call:
+				one, ok := constants[x.Name]
+				if !ok || x.Name == "datediff" && len(x.Args) == 2 {
+					break
+				}
+				for i := one.arg; i < len(x.Args) && (i == one.arg || one.more); i++ {
+					put(&x.Args[i], one.text)
+				}
+			}
+			return true
+		})
+	}
+	return func() {
+		for _, one := range slices.Backward(undo) {
+			one()
+		}
+	}
+}
+
+// isNull reports whether an expression is NULL or a cast of it.
+func isNull(x parse.Expr) bool {
+	for {
+		c, ok := x.(*parse.Cast)
+		if !ok {
+			break
+		}
+		x = c.X
+	}
+	lit, ok := x.(*parse.Literal)
+	return ok && lit.Kind == parse.NullLiteral
 }
 
 // shape plans a query and returns its columns.

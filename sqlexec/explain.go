@@ -113,8 +113,7 @@ func (x *Executor) analyze(ctx context.Context, s *Session, st *parse.Explain, s
 	if err != nil {
 		return nil, err
 	}
-	t := newTable("stage", "node", "plan").typed("stage", vector.Int64Type).typed("node", vector.Int64Type)
-	text := ""
+	t, text := analyzeTable(), ""
 	if strings.EqualFold(st.Format, "json") {
 		tree, err := json.Marshal(a.measured())
 		if err != nil {
@@ -127,6 +126,11 @@ func (x *Executor) analyze(ctx context.Context, s *Session, st *parse.Explain, s
 	t.add(0, 0, text)
 	t.add(1, 0, fmt.Sprintf("Total rows: %d", total))
 	return t.result()
+}
+
+// analyzeTable is the answer of EXPLAIN ANALYZE without its rows.
+func analyzeTable() *table {
+	return newTable("stage", "node", "plan").typed("stage", vector.Int64Type).typed("node", vector.Int64Type)
 }
 
 // text draws the plan with the figures of each node and of the whole query.

@@ -185,6 +185,10 @@ func (f *inference) call(c *parse.Call, sc *scope) {
 		}
 	case (c.Name == "date_trunc" || c.Name == "date_part") && len(c.Args) > 1:
 		f.put(c.Args[1], oidTimestampTZ)
+	case c.Name == "date_bin":
+		for i, x := range c.Args {
+			f.put(x, map[bool]uint32{true: oidInterval, false: oidTimestampTZ}[i == 0])
+		}
 	}
 }
 

@@ -1,8 +1,12 @@
 package pgwire_test
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // TestPGViewsMeanTheSame holds that a view is refused whose text, which the server keeps, means something else when it
@@ -40,4 +44,77 @@ func TestPGViewsMeanTheSame(t *testing.T) {
 	if got := strings.Join(s.texts(c, "SELECT v.host, m, x FROM v, w"), "\n"); got != "a|8|8" {
 		t.Errorf("got %q", got)
 	}
+}
+
+// described checks the types that Describe tells of a statement's parameters and columns, and the rows that Execute
+// then gives for values of the parameters, all of them texts. rows "*" are any.
+func (s *pgServer) described(c *pgx.Conn, sql string, parameters, columns []uint32, rows string, values ...string) {
+	s.Helper()
+	p, err := c.PgConn().Prepare(s.Context(), "", sql, nil)
+	if err != nil {
+		s.Errorf("%s: %v", sql, err)
+		return
+	}
+	var types []uint32
+	for _, f := range p.Fields {
+		types = append(types, f.DataTypeOID)
+	}
+	if !slices.Equal(p.ParamOIDs, parameters) || !slices.Equal(types, columns) {
+		s.Errorf("%s: Describe tells %v and %v, want %v and %v", sql, p.ParamOIDs, types, parameters, columns)
+	}
+	texts := make([][]byte, len(values))
+	for i, v := range values {
+		texts[i] = []byte(v)
+	}
+	r := c.PgConn().ExecPrepared(s.Context(), "", texts, nil, nil).Read()
+	if r.Err != nil {
+		s.Errorf("%s with %q: %v", sql, values, r.Err)
+		return
+	}
+	var got []string
+	for _, row := range r.Rows {
+		got = append(got, string(bytes.Join(row, []byte("|"))))
+	}
+	if rows != "*" && strings.Join(got, "\n") != rows {
+		s.Errorf("%s with %q: got %q, want %q", sql, values, got, rows)
+	}
+}
+
+// TestPGDescribeTellsWhatExecuteGives holds that a statement can be described before it has values, and that its rows
+// then have the columns that were told.
+func TestPGDescribeTellsWhatExecuteGives(t *testing.T) {
+	s := startPG(t, nil)
+	c := s.connect("ann")
+	s.do(c, pgTable, "INSERT INTO t VALUES ('2026-03-02 03:04:05Z', 'a', 1.5, 7)")
+	analyzed := []uint32{20, 20, 25}
+	s.described(c, "EXPLAIN ANALYZE SELECT * FROM t", nil, analyzed, "*")
+	s.described(c, "EXPLAIN ANALYZE VERBOSE SELECT * FROM t WHERE n = $1", []uint32{23}, analyzed, "*", "7")
+	s.described(c, "EXPLAIN ANALYZE FORMAT JSON SELECT * FROM t", nil, analyzed, "*")
+	s.described(c, "EXPLAIN SELECT date_trunc($1, ts) FROM t", []uint32{25}, []uint32{25, 25}, "*", "day")
+	s.described(c, "EXPLAIN FORMAT JSON SELECT * FROM t", nil, []uint32{25, 25}, "*")
+	if _, err := c.Prepare(t.Context(), "", "EXPLAIN ANALYZE SELECT * FROM none"); err == nil {
+		t.Error("EXPLAIN ANALYZE of a table that is not there was described")
+	}
+	s.described(c, "ADMIN flush_table('t')", nil, []uint32{1700}, "0")
+	s.described(c, "SELECT compact_table('t')", nil, []uint32{1700}, "0")
+
+	text, time := []uint32{25}, []uint32{1184}
+	s.described(c, "SELECT date_trunc($1, ts) FROM t", text, time, "2026-03-01 00:00:00+00", "month")
+	s.described(c, "SELECT count(*) FROM t WHERE ts >= date_trunc($1, '2026-03-02 10:00:00Z'::timestamptz)", text,
+		[]uint32{20}, "1", "day")
+	s.described(c, "SELECT date_trunc($1, ts), count(*) FROM t GROUP BY date_trunc($1, ts) ORDER BY date_trunc($1, ts)",
+		text, []uint32{1184, 20}, "2026-03-02 03:00:00+00|1", "hour")
+	s.described(c, "SELECT (SELECT max(date_trunc($1, ts)) FROM t)", text, time, "2026-01-01 00:00:00+00", "year")
+	s.described(c, "SELECT date_bin($1::interval, ts) FROM t", []uint32{1186}, time, "2026-03-02 03:00:00+00", "5 minutes")
+	s.described(c, "SELECT date_bin($1, ts) FROM t", []uint32{1186}, time, "2026-03-02 00:00:00+00", "6 hours")
+	s.described(c, "SELECT to_char(ts, $1) FROM t", text, text, "03:04", "%H:%M")
+	s.described(c, "SELECT date_part($1, ts)::int FROM t", text, []uint32{23}, "3", "month")
+	for unit, want := range map[string]string{"month": "3", "epoch": "1772420645", "nanosecond": "5000000000"} {
+		s.described(c, "SELECT date_part($1, ts) FROM t", text, []uint32{701}, want, unit)
+	}
+	s.described(c, "SELECT date_part('month', ts) FROM t", nil, []uint32{23}, "3")
+	s.described(c, "SELECT ts AT TIME ZONE $1 FROM t", text, time, "2026-03-02 04:04:05+00", "Europe/Berlin")
+	s.described(c, "SELECT current_setting($1)", text, text, "UTC", "timezone")
+	s.described(c, "SELECT current_setting($1::text, true)", text, text, "UTC", "TimeZone")
+	s.refuses(c, "42000", "date_trunc needs a constant unit", "SELECT date_trunc($1, ts) FROM t", pgParam{oid: 25})
 }

@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,7 +13,12 @@ import (
 // dialect is how clients write SQL: with parameters, and with functions and casts that look at the catalog. These stand
 // for expressions of our SQL, so that no other client gets to see them.
 func (k *conn) dialect(parameter func(n int, at parse.Node) (parse.Expr, error)) *parse.Dialect {
+	var places []parse.Pos // of parameters, ascending
 	value := func(n int, at parse.Node) (parse.Expr, error) {
+		for len(places) > 0 && places[len(places)-1] >= at.At { // the text is read once more from here
+			places = places[:len(places)-1]
+		}
+		places = append(places, at.At)
 		x, err := parameter(n, at)
 		if err != nil {
 			return nil, err
@@ -28,7 +34,14 @@ func (k *conn) dialect(parameter func(n int, at parse.Node) (parse.Expr, error))
 	}
 	pretty := parse.Pos(-1) // of the last pg_size_pretty: what stands for it has its argument many times
 	call := func(c *parse.Call) parse.Expr {
-		if c.Name == "pg_size_pretty" {
+		switch c.Name {
+		case "date_part": // whose type depends on the unit: it is told before the unit is known
+			if len(c.Args) == 2 {
+				if _, ok := slices.BinarySearch(places, c.Args[0].Position()); ok {
+					return &parse.Cast{Node: c.Node, X: c, Type: sqlType(c.Node, "DOUBLE")}
+				}
+			}
+		case "pg_size_pretty":
 			if pretty > c.At { // it is in the argument of this one
 				return c
 			}
@@ -54,6 +67,9 @@ func (k *conn) call(c *parse.Call) parse.Expr {
 	}
 	if c.Name == "set_config" {
 		return k.setConfig(c)
+	}
+	if c.Name == "current_setting" && len(c.Args) > 0 && isNull(c.Args[0]) { // or a parameter without a value
+		return nullText(c.Node)
 	}
 	if text, ok := k.constant(c); ok {
 		return textOf(c.Node, text)
@@ -114,8 +130,9 @@ func (k *conn) constant(c *parse.Call) (string, bool) {
 		return "UTF8", true
 	case "current_setting":
 		if len(c.Args) > 0 {
-			if name, ok := c.Args[0].(*parse.Literal); ok && known[strings.ToLower(name.Text)] != nil {
-				return k.settings.shown(k, strings.ToLower(name.Text)), true
+			name, ok := literalOf(c.Args[0], parse.StringLiteral)
+			if name = strings.ToLower(name); ok && known[name] != nil {
+				return k.settings.shown(k, name), true
 			}
 		}
 	}
@@ -207,6 +224,15 @@ func numberOf(at parse.Node, n string) parse.Expr {
 
 func nullText(at parse.Node) parse.Expr {
 	return &parse.Cast{Node: at, X: &parse.Literal{Node: at, Kind: parse.NullLiteral}, Type: sqlType(at, "STRING")}
+}
+
+// isNull reports whether an expression is NULL, or a cast of it.
+func isNull(x parse.Expr) bool {
+	for c, ok := x.(*parse.Cast); ok; c, ok = x.(*parse.Cast) {
+		x = c.X
+	}
+	_, ok := literalOf(x, parse.NullLiteral)
+	return ok
 }
 
 func sqlType(at parse.Node, name string) parse.DataType { return parse.DataType{At: at.At, Name: name} }
