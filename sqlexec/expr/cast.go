@@ -60,7 +60,7 @@ func castError(v *vector.Vector, i int, to vector.Type) error {
 }
 
 // converter converts one value; with a zone, a text that is a time in that zone. Besides the types of columns it knows
-// lists, which convert only to text.
+// lists, which convert to text, to JSON and to lists of other elements.
 func converter(from, to vector.Type, zone *time.Location) convert.Func {
 	if zone != nil {
 		return func(v *vector.Vector, i int, out *vector.Vector) bool {
@@ -76,6 +76,9 @@ func converter(from, to vector.Type, zone *time.Location) convert.Func {
 	}
 	if from.ID != vector.TypeList {
 		return convert.Between(from, to)
+	}
+	if to.ID == vector.TypeList {
+		return elementsConverter(from.Elem(), to.Elem())
 	}
 	return func(v *vector.Vector, i int, out *vector.Vector) bool {
 		switch {
@@ -93,12 +96,48 @@ func converter(from, to vector.Type, zone *time.Location) convert.Func {
 // castable reports whether values of a type convert to another, at least some of them.
 func castable(from, to vector.Type) bool {
 	switch {
+	case from.ID == vector.TypeList && to.ID == vector.TypeList:
+		return from == to || castableElements(from.Elem(), to.Elem())
 	case from.ID == vector.TypeList:
-		return from == to || to.IsText() || to.ID == vector.TypeJSON
+		return to.IsText() || to.ID == vector.TypeJSON
 	case to.ID == vector.TypeList:
 		return from.ID == vector.TypeJSON || from == vector.NullType
 	}
 	return convert.Possible(from, to)
+}
+
+// castableElements reports whether a list converts to one of other elements. Texts in lists are no times: those depend on
+// a zone. Lists of lists have no other elements.
+func castableElements(from, to vector.Type) bool {
+	if from.ID == vector.TypeList || to.ID == vector.TypeList {
+		return false
+	}
+	return castable(from, to) && (from.IsNumber() || from == vector.BoolType || to.IsText() || to.IsNumber() ||
+		to == vector.BoolType || from.IsTimestamp() && to.IsTimestamp())
+}
+
+// elementsConverter converts a list element by element. A list with an element that does not convert does not either.
+func elementsConverter(from, to vector.Type) convert.Func {
+	one := converter(from, to, nil)
+	return func(v *vector.Vector, i int, out *vector.Vector) bool {
+		in, made := &vector.Vector{}, &vector.Vector{}
+		in.Reset(from)
+		dst := []byte{'['}
+		for k := range AppendElements(in, 0, v.Bytes(i)) {
+			if k > 0 {
+				dst = append(dst, ',')
+			}
+			made.Reset(to)
+			if in.IsNull(k) {
+				made.AppendNulls(0, 1)
+			} else if !one(in, k, made) {
+				return false
+			}
+			dst = AppendJSON(dst, made, 0)
+		}
+		out.PushBytes(append(dst, ']'))
+		return true
+	}
 }
 
 // castLoop is the loop of a conversion of numbers that fails for no value, or for few.

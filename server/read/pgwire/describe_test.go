@@ -118,3 +118,44 @@ func TestPGDescribeTellsWhatExecuteGives(t *testing.T) {
 	s.described(c, "SELECT current_setting($1::text, true)", text, text, "UTC", "TimeZone")
 	s.refuses(c, "42000", "date_trunc needs a constant unit", "SELECT date_trunc($1, ts) FROM t", pgParam{oid: 25})
 }
+
+// TestPGListsAreCast holds that lists are read from literals, and cast, whatever their elements are.
+func TestPGListsAreCast(t *testing.T) {
+	s := startPG(t, nil)
+	c := s.connect("ann")
+	s.do(c, pgTable, "INSERT INTO t VALUES ('2026-03-02 03:04:05Z', 'a', 1.5, 7), ('2026-03-02 03:04:06Z', 'b', 2.5, 8)",
+		"SET timezone = 'Europe/Berlin'")
+	for _, one := range []struct {
+		sql  string
+		oid  uint32
+		want string
+	}{
+		{"SELECT '{NULL}'::int[]", 1007, "{NULL}"},
+		{"SELECT '{NULL,NULL}'::text[]", 1009, "{NULL,NULL}"},
+		{"SELECT '{NULL}'::int[]::int8[]", 1016, "{NULL}"},
+		{"SELECT ARRAY[NULL]::int[]", 1007, "{NULL}"},
+		{"SELECT '{}'::int[]::int8[]", 1016, "{}"},
+		{"SELECT ARRAY[]::date[]", 1182, "{}"},
+		{"SELECT '{1,NULL}'::int8[]::int4[]", 1007, "{1,NULL}"},
+		{"SELECT '{1,2}'::int2[]::int[]", 1007, "{1,2}"},
+		{"SELECT ARRAY[1,2]::int2[]", 1005, "{1,2}"},
+		{"SELECT ARRAY['1','2']::int[]", 1007, "{1,2}"},
+		{"SELECT ARRAY[n, 1]::int8[] FROM t WHERE n = 7", 1016, "{7,1}"},
+		{"SELECT array_agg(n ORDER BY n)::int8[] FROM t", 1016, "{7,8}"},
+		{"SELECT array_agg(n ORDER BY n)::text[] FROM t", 1009, "{7,8}"},
+		{"SELECT array_agg(v ORDER BY n)::text[]::float8[] FROM t", 1022, "{1.5,2.5}"},
+		{"SELECT ARRAY['2026-01-02 03:00:00']::timestamptz[]", 1185, `{"2026-01-02 03:00:00+01"}`},
+	} {
+		r, err := c.PgConn().Exec(t.Context(), one.sql).ReadAll()
+		if err != nil {
+			t.Errorf("%s: %v", one.sql, err)
+			continue
+		}
+		if oid := r[0].FieldDescriptions[0].DataTypeOID; oid != one.oid || string(r[0].Rows[0][0]) != one.want {
+			t.Errorf("%s: got %s of type %d, want %s of %d", one.sql, r[0].Rows[0][0], oid, one.want, one.oid)
+		}
+	}
+	s.gives(c, "{1,2}", "SELECT $1::int8[]::int4[]", pgText(1016, "{1,2}"))
+	s.refused(s.fails(c, "SELECT '{99999999999}'::int8[]::int4[]"), "22003", "List<Int32>")
+	s.refused(s.fails(c, "SELECT ARRAY['x', host]::int[] FROM t"), "22P02", "'x'")
+}

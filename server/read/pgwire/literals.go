@@ -15,6 +15,9 @@ func (k *conn) castLiteral(c *parse.Cast) (parse.Expr, error) {
 		c.Type.Args == nil {
 		return castDecimal(c)
 	}
+	if a, ok := c.X.(*parse.Array); ok && c.Type.IsArray && !c.Try {
+		return k.castItems(c, a)
+	}
 	lit, ok := c.X.(*parse.Literal)
 	if !ok || lit.Kind != parse.StringLiteral || c.Try {
 		return c, nil
@@ -65,6 +68,35 @@ func castDecimal(c *parse.Cast) (parse.Expr, error) {
 	return c, nil
 }
 
+// castItems casts the items of ARRAY[..] where texts are among them, which may be times in the zone of the session.
+func (k *conn) castItems(c *parse.Cast, a *parse.Array) (parse.Expr, error) {
+	t := c.Type
+	t.IsArray = false
+	if _, err := t.Resolve(); err != nil { // the cast itself says so
+		return c, nil
+	}
+	if len(a.Items) == 0 {
+		return emptyList(t, c.Node), nil
+	}
+	text := func(x parse.Expr) bool {
+		lit, ok := x.(*parse.Literal)
+		return ok && (lit.Kind == parse.StringLiteral || lit.Kind == parse.NullLiteral)
+	}
+	nested := func(x parse.Expr) bool { _, ok := x.(*parse.Array); return ok }
+	if slices.ContainsFunc(a.Items, nested) || !slices.ContainsFunc(a.Items, text) {
+		return c, nil
+	}
+	list := &parse.Array{Node: a.Node}
+	for _, x := range a.Items {
+		item, err := k.cast(&parse.Cast{Node: c.Node, X: x, Type: t})
+		if err != nil {
+			return nil, err
+		}
+		list.Items = append(list.Items, item)
+	}
+	return &parse.Cast{Node: c.Node, X: list, Type: c.Type}, nil
+}
+
 // castList is a list of the elements of a text {a,b}.
 func (k *conn) castList(c *parse.Cast, text string) (parse.Expr, error) {
 	t := c.Type
@@ -85,8 +117,9 @@ func (k *conn) castList(c *parse.Cast, text string) (parse.Expr, error) {
 		lit := &parse.Literal{Node: c.Node, Kind: parse.StringLiteral, Text: v.text}
 		var x parse.Expr = lit
 		switch {
-		case v.null:
+		case v.null: // of the type of the others, which may be NULL as well
 			lit.Kind, lit.Text = parse.NullLiteral, ""
+			x = &parse.Cast{Node: c.Node, X: lit, Type: t}
 		case one.ID == vector.TypeBinary:
 			lit.Kind = parse.HexLiteral
 		default:
