@@ -281,6 +281,9 @@ func (p *parser) quantified(at Node, left Expr, op string) (Expr, error) {
 	if x.List, err = p.exprList(); err != nil {
 		return nil, err
 	}
+	if err := p.listOfText(x); err != nil {
+		return nil, err
+	}
 	return x, p.expectOp(")")
 }
 

@@ -21,6 +21,8 @@ type Dialect struct {
 	Call func(c *Call) Expr
 	// Cast does the same for a cast.
 	Cast func(c *Cast) (Expr, error)
+	// List gives the values that a text is which stands alone in ANY or ALL; nil: the text is one value.
+	List func(text *Literal) ([]Expr, error)
 	// Insert changes an INSERT that is read; nil: it stays.
 	Insert func(st *Insert) error
 }
@@ -65,6 +67,23 @@ func (p *parser) called(x Expr, err error) (Expr, error) {
 		return p.dialect.Call(c), nil
 	}
 	return x, err
+}
+
+// listOfText puts the values of a text in its place, if it stands alone in ANY or ALL.
+func (p *parser) listOfText(x *Quantified) error {
+	if p.dialect == nil || p.dialect.List == nil || len(x.List) != 1 {
+		return nil
+	}
+	lit, ok := x.List[0].(*Literal)
+	if !ok || lit.Kind != StringLiteral {
+		return nil
+	}
+	err := p.hold(int64(strings.Count(lit.Text, ",")) * cellBytes) // of the values beside the first
+	if err != nil {
+		return err
+	}
+	x.List, err = p.dialect.List(lit)
+	return err
 }
 
 // operatorName reads OPERATOR(pg_catalog.~), and makes the operator the current token.

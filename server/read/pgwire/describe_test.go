@@ -159,3 +159,27 @@ func TestPGListsAreCast(t *testing.T) {
 	s.refused(s.fails(c, "SELECT '{99999999999}'::int8[]::int4[]"), "22003", "List<Int32>")
 	s.refused(s.fails(c, "SELECT ARRAY['x', host]::int[] FROM t"), "22P02", "'x'")
 }
+
+// TestPGListsWithoutCast holds that a text in ANY and ALL is a list of what it is compared with.
+func TestPGListsWithoutCast(t *testing.T) {
+	s := startPG(t, nil)
+	c := s.connect("ann")
+	s.do(c, pgTable, "INSERT INTO t VALUES ('2026-03-02 03:04:05Z', 'a', 1.5, 7), ('2026-03-02 03:04:06Z', 'b', 2.5, 8)")
+	for where, want := range map[string]string{
+		"n = ANY('{7,9}')": "7", "n <> ALL('{7,9}')": "8", "n > ALL('{6,7}')": "8", "v = ANY('{2.5}')": "8",
+		"host = ANY('{a,c}')": "7", "host <> ALL('{\"a\",\"x,y\"}')": "8", "upper(host) = ANY('{A}')": "7",
+		"host LIKE ANY('{a%,c}')": "7", "ts = ANY('{2026-03-02 03:04:06Z}')": "8", "'x' = ANY('{x}')": "7 8",
+		"n = ANY('{}')": "", "host = ANY('{}')": "", "n <> ALL('{}')": "7 8", "ts > ANY('{}')": "",
+		"n = ANY('{NULL,7}')": "7", "n <> ALL('{NULL,7}')": "", "n = ANY('{8}'::int[])": "8",
+	} {
+		if got := strings.Join(s.texts(c, "SELECT n FROM t WHERE "+where+" ORDER BY n"), " "); got != want {
+			t.Errorf("%s: got %q, want %q", where, got, want)
+		}
+	}
+	s.gives(c, "8", "SELECT n FROM t WHERE n = ANY('{8,9}') AND host <> $1", pgText(0, "a"))
+	for _, text := range []string{"a", "", "{a", "{{a}}"} {
+		s.refused(s.fails(c, "SELECT n FROM t WHERE host = ANY('"+text+"')"), "22P02", "malformed array")
+	}
+	s.refused(s.fails(c, "SELECT n FROM t WHERE n = ANY('{x}')"), "42000", "cannot read 'x' as a number")
+	s.refused(s.fails(c, "CREATE VIEW v AS SELECT n FROM t WHERE host = ANY('{a}')"), "0A000", "ANY ('a')")
+}

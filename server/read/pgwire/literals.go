@@ -132,6 +132,24 @@ func (k *conn) castList(c *parse.Cast, text string) (parse.Expr, error) {
 	return &parse.Cast{Node: c.Node, X: a, Type: c.Type}, nil
 }
 
+// listOf are the values of a text {a,b} in ANY or ALL. They are texts, which are read as what they are compared with.
+func listOf(text *parse.Literal) ([]parse.Expr, error) {
+	list, err := readList(oidText, text.Text)
+	if err != nil {
+		return nil, fail("22P02", err.Error())
+	}
+	if len(list) == 0 {
+		return []parse.Expr{emptyList(sqlType(text.Node, "STRING"), text.Node)}, nil
+	}
+	out := make([]parse.Expr, len(list))
+	for i, v := range list {
+		if out[i] = textOf(text.Node, v.text); v.null {
+			out[i] = &parse.Literal{Node: text.Node, Kind: parse.NullLiteral}
+		}
+	}
+	return out, nil
+}
+
 // insert reads the literals that an INSERT stores as bytes. Only texts with a backslash are written in another way than
 // the bytes themselves.
 func (k *conn) insert(st *parse.Insert) error {
