@@ -25,6 +25,9 @@ type Dialect struct {
 	List func(text *Literal) ([]Expr, error)
 	// Insert changes an INSERT that is read; nil: it stays.
 	Insert func(st *Insert) error
+	// Default gives what stands for the default of a column of a table; t is nil where the statement does not say its
+	// type. Default nil: it stays.
+	Default func(table Name, column string, t *DataType, x Expr) (Expr, error)
 }
 
 // ParseDialect is ParseWithin for a text in a dialect. A view whose text means something else without the dialect is
@@ -45,12 +48,46 @@ func ParseDialect(text string, memory Memory, d *Dialect) ([]Statement, error) {
 			if d.Insert != nil {
 				err = d.Insert(st)
 			}
+		case *CreateTable:
+			for i := range st.Columns {
+				if err == nil {
+					err = d.columnDefault(st.Name, &st.Columns[i])
+				}
+			}
+		case *AlterTable:
+			err = d.defaults(st)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
+}
+
+// columnDefault replaces the default of a column, if it has one.
+func (d *Dialect) columnDefault(table Name, c *ColumnDef) (err error) {
+	if d.Default != nil && c.Default != nil {
+		c.Default, err = d.Default(table, c.Name.Name, &c.Type, c.Default)
+	}
+	return err
+}
+
+// defaults replaces the defaults that an ALTER TABLE gives.
+func (d *Dialect) defaults(st *AlterTable) (err error) {
+	for _, op := range st.Ops {
+		switch op := op.(type) {
+		case *AddColumn:
+			err = d.columnDefault(st.Name, &op.Column)
+		case *ModifyDefault:
+			if d.Default != nil && op.Default != nil {
+				op.Default, err = d.Default(st.Name, op.Name.Name, nil, op.Default)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cast is a cast, or what stands for it.

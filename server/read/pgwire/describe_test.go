@@ -183,3 +183,30 @@ func TestPGListsWithoutCast(t *testing.T) {
 	s.refused(s.fails(c, "SELECT n FROM t WHERE n = ANY('{x}')"), "42000", "cannot read 'x' as a number")
 	s.refused(s.fails(c, "CREATE VIEW v AS SELECT n FROM t WHERE host = ANY('{a}')"), "0A000", "ANY ('a')")
 }
+
+// TestPGDefaultsOfBytes holds that defaults of columns of bytes are read as bytes are.
+func TestPGDefaultsOfBytes(t *testing.T) {
+	s := startPG(t, nil)
+	c := s.connect("ann")
+	s.do(c, `CREATE TABLE d (ts TIMESTAMP(6) TIME INDEX, b VARBINARY DEFAULT '\x00ff', c BYTEA NOT NULL DEFAULT '\101\\',
+		e VARBINARY DEFAULT 'plain', f STRING DEFAULT '\x00ff')`,
+		`ALTER TABLE d ADD COLUMN g VARBINARY DEFAULT '\x01'`, `ALTER TABLE d ADD COLUMN h VARBINARY`,
+		`ALTER TABLE d MODIFY COLUMN h SET DEFAULT '\x0102'`, `ALTER TABLE d MODIFY COLUMN f SET DEFAULT '\x'`,
+		"INSERT INTO d (ts) VALUES ('2026-01-01')")
+	want := `\x00ff|\x415c|\x706c61696e|\x|\x01|\x0102`
+	if got := strings.Join(s.texts(c, "SELECT b, c, e, f, g, h FROM d"), "\n"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if _, err := c.Exec(t.Context(), `ALTER TABLE d MODIFY COLUMN h SET DEFAULT '\xab'`); err != nil { // prepared
+		t.Error(err)
+	}
+	s.do(c, "INSERT INTO d (ts) VALUES ('2026-01-02')")
+	if got := s.texts(c, "SELECT h FROM d ORDER BY ts DESC LIMIT 1"); got[0] != `\xab` {
+		t.Errorf("got %s", got)
+	}
+	for _, text := range []string{`CREATE TABLE x (ts TIMESTAMP TIME INDEX, b BYTEA DEFAULT '\xzz')`,
+		`ALTER TABLE d ADD COLUMN i BYTEA DEFAULT '\9'`, `ALTER TABLE d MODIFY COLUMN b SET DEFAULT '\x0'`} {
+		s.refused(s.fails(c, text), "22P02", "invalid bytes")
+	}
+	s.refused(s.fails(c, `ALTER TABLE none MODIFY COLUMN b SET DEFAULT '\x00'`), "42P01", "none")
+}

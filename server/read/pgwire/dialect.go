@@ -49,7 +49,8 @@ func (k *conn) dialect(parameter func(n int, at parse.Node) (parse.Expr, error))
 		}
 		return k.call(c)
 	}
-	return &parse.Dialect{Parameter: value, Call: call, Cast: k.cast, List: listOf, Insert: k.insert}
+	return &parse.Dialect{Parameter: value, Call: call, Cast: k.cast, List: listOf, Insert: k.insert,
+		Default: k.columnDefault}
 }
 
 // valueCast is the cast of a parameter's value, or what stands for it.

@@ -185,6 +185,41 @@ func (k *conn) insert(st *parse.Insert) error {
 	return nil
 }
 
+// columnDefault reads the default of a column of bytes as bytes.
+func (k *conn) columnDefault(table parse.Name, column string, t *parse.DataType, x parse.Expr) (parse.Expr, error) {
+	if !escapedText(x) {
+		return x, nil
+	}
+	var of vector.Type
+	if t != nil {
+		var err error
+		if of, err = t.Resolve(); err != nil { // execution says so
+			return x, nil
+		}
+	} else {
+		ctx, cancel := k.work()
+		defer cancel(nil)
+		fields, err := k.tableFields(ctx, table)
+		if err != nil { // a literal that is not looked at would be kept as other bytes
+			return nil, err
+		}
+		for _, f := range fields {
+			if f.Name == column {
+				of = f.Type
+			}
+		}
+	}
+	if of.ID != vector.TypeBinary {
+		return x, nil
+	}
+	lit := x.(*parse.Literal)
+	digits, err := readBytea(lit.Text)
+	if err != nil {
+		return nil, fail("22P02", err.Error())
+	}
+	return &parse.Literal{Node: lit.Node, Kind: parse.HexLiteral, Text: digits}, nil
+}
+
 func escapedText(x parse.Expr) bool {
 	lit, ok := x.(*parse.Literal)
 	return ok && lit.Kind == parse.StringLiteral && strings.Contains(lit.Text, `\`)
