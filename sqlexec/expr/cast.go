@@ -106,8 +106,8 @@ func castable(from, to vector.Type) bool {
 	return convert.Possible(from, to)
 }
 
-// castableElements reports whether a list converts to one of other elements. Texts in lists are no times: those depend on
-// a zone. Lists of lists have no other elements.
+// castableElements reports whether a list converts to one of other elements. Texts in lists are no times: those depend
+// on a zone. Lists of lists have no other elements.
 func castableElements(from, to vector.Type) bool {
 	if from.ID == vector.TypeList || to.ID == vector.TypeList {
 		return false

@@ -105,8 +105,9 @@ func TestPGDescribeTellsWhatExecuteGives(t *testing.T) {
 	s.described(c, "SELECT date_trunc($1, ts), count(*) FROM t GROUP BY date_trunc($1, ts) ORDER BY date_trunc($1, ts)",
 		text, []uint32{1184, 20}, "2026-03-02 03:00:00+00|1", "hour")
 	s.described(c, "SELECT (SELECT max(date_trunc($1, ts)) FROM t)", text, time, "2026-01-01 00:00:00+00", "year")
-	s.described(c, "SELECT date_bin($1::interval, ts) FROM t", []uint32{1186}, time, "2026-03-02 03:00:00+00", "5 minutes")
-	s.described(c, "SELECT date_bin($1, ts) FROM t", []uint32{1186}, time, "2026-03-02 00:00:00+00", "6 hours")
+	span := []uint32{1186}
+	s.described(c, "SELECT date_bin($1::interval, ts) FROM t", span, time, "2026-03-02 03:00:00+00", "5 minutes")
+	s.described(c, "SELECT date_bin($1, ts) FROM t", span, time, "2026-03-02 00:00:00+00", "6 hours")
 	s.described(c, "SELECT to_char(ts, $1) FROM t", text, text, "03:04", "%H:%M")
 	s.described(c, "SELECT date_part($1, ts)::int FROM t", text, []uint32{23}, "3", "month")
 	for unit, want := range map[string]string{"month": "3", "epoch": "1772420645", "nanosecond": "5000000000"} {
