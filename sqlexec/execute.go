@@ -281,8 +281,8 @@ func (x *Executor) admin(ctx context.Context, s *Session, st *parse.Admin) (*Res
 		"add_region_follower", "remove_region_follower", "gc_table", "gc_regions":
 		return nil, status.New(status.Unsupported, "ADMIN %s is not supported: the server has one node", st.Call.Name)
 	default:
-		return nil, status.New(status.PlanQuery, "Failed to plan SQL: Invalid function '%s' of ADMIN.%s", st.Call.Name,
-			nearest.Hint(st.Call.Name, parse.AdminFunctions))
+		return nil, status.Because(status.New(status.PlanQuery, "Failed to plan SQL: Invalid function '%s' of ADMIN.%s",
+			st.Call.Name, nearest.Hint(st.Call.Name, parse.AdminFunctions)), status.NoFunction)
 	}
 	if err != nil {
 		return nil, err

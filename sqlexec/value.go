@@ -67,8 +67,12 @@ func badValue(c *vector.ColumnBuilder, text string) error {
 	if len(text) > 60 {
 		text = strings.ToValidUTF8(text[:60], "") + "..."
 	}
-	return status.New(status.InvalidSyntax, "Failed to parse value: %s does not fit column %s of type %s", text,
-		c.Name(), c.Type())
+	why := status.OutOfRange
+	if strings.HasPrefix(text, "'") {
+		why = status.BadText
+	}
+	return status.Because(status.New(status.InvalidSyntax, "Failed to parse value: %s does not fit column %s of type %s",
+		text, c.Name(), c.Type()), why)
 }
 
 // setBound sets a value that was evaluated: same type, text that is read, or a cast that is exact enough for INSERT.

@@ -79,9 +79,10 @@ func (c Code) String() string {
 
 // Error is an error that a client may see. Msg is shown as it is; Cause goes only to the log.
 type Error struct {
-	Code  Code
-	Msg   string
-	Cause error
+	Code   Code
+	Reason Reason // 0: none is known
+	Msg    string
+	Cause  error
 	// Place is where in the text of the request the error is; nil: nowhere in particular.
 	Place *Place
 }
@@ -93,6 +94,11 @@ type Place struct{ Line, Column, Length int }
 func (e *Error) At(line, column, length int) *Error {
 	e.Place = &Place{line, column, length}
 	return e
+}
+
+// WithMessage is the error with another message and without its place.
+func (e *Error) WithMessage(format string, args ...any) *Error {
+	return &Error{Code: e.Code, Reason: e.Reason, Msg: fmt.Sprintf(format, args...), Cause: e.Cause}
 }
 
 func (e *Error) Error() string { return e.Msg }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"varve/engine/convert"
+	"varve/engine/status"
 	"varve/engine/vector"
 )
 
@@ -146,7 +147,7 @@ func (c *Context) Aggregate(name string, args []Expr, distinct bool, order []Sor
 	full := fullName(name)
 	bind := aggregates[full]
 	if bind == nil {
-		return nil, planError("Invalid function '%s'.", name)
+		return nil, status.Because(planError("Invalid function '%s'.", name), status.NoFunction)
 	}
 	a := &Agg{Name: name, Args: args, Distinct: distinct, Order: order, Filter: filter,
 		AggProperties: propertiesByName[full]}

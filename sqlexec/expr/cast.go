@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"varve/engine/convert"
+	"varve/engine/status"
 	"varve/engine/timefmt"
 	"varve/engine/vector"
 )
@@ -56,7 +57,16 @@ func castKernel(c *Cast) (kernel, error) {
 
 // castError is the error of a value that does not convert.
 func castError(v *vector.Vector, i int, to vector.Type) error {
-	return execError("Cast error: Cannot cast value '%s' of type %s to %s", shown(v, i), v.Type, to)
+	why := status.OutOfRange
+	switch {
+	case !v.Type.IsText():
+	case to.IsTimestamp() || to.ID == vector.TypeDate || to.ID == vector.TypeTime:
+		why = status.BadTime
+	default:
+		why = status.BadText
+	}
+	err := execError("Cast error: Cannot cast value '%s' of type %s to %s", shown(v, i), v.Type, to)
+	return status.Because(err, why)
 }
 
 // converter converts one value; with a zone, a text that is a time in that zone. Besides the types of columns it knows

@@ -5,6 +5,7 @@ import (
 	"math/big"
 
 	"varve/engine/convert"
+	"varve/engine/status"
 	"varve/engine/vector"
 )
 
@@ -187,13 +188,17 @@ func calculate[T int64 | uint64 | float64](op string, r, x, y []T) bool {
 	return true
 }
 
+func divisionByZero() error {
+	return status.Because(execError("Divide by zero error"), status.DivisionByZero)
+}
+
 func divide[T int64 | uint64](r, x, y []T, valid vector.Bitmap, rest bool) error {
 	for i := range r {
 		switch {
 		case y[i] == 0:
 			r[i] = 0
 			if valid == nil || valid.Get(i) {
-				return execError("Divide by zero error")
+				return divisionByZero()
 			}
 		case rest:
 			r[i] = x[i] % y[i]
@@ -258,7 +263,7 @@ func bindDecimal(c *Context, op string, args []Expr, t vector.Type) ([]Expr, vec
 				x.Mul(x, y)
 			default:
 				if y.Sign() == 0 {
-					return execError("Divide by zero error")
+					return divisionByZero()
 				}
 				if op == "/" {
 					x.Quo(x, y)

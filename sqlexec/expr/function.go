@@ -106,7 +106,7 @@ func (c *Context) Call(name string, args ...Expr) (Expr, error) {
 	}
 	f := functions[name]
 	if f == nil {
-		return nil, planError("Invalid function '%s'.%s", name, didYouMean(name))
+		return nil, status.Because(planError("Invalid function '%s'.%s", name, didYouMean(name)), status.NoFunction)
 	}
 	if len(args) < f.min || f.max >= 0 && len(args) > f.max {
 		return nil, planError("function '%s' takes %s, found %d", f.Name, arity(f), len(args))

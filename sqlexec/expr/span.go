@@ -106,7 +106,7 @@ func scaleKernel(divide bool) kernel {
 				return execError("Cannot compute %s of an interval and %s",
 					map[bool]string{true: "/", false: "*"}[divide], AppendText(nil, a[1], i))
 			case divide && f.Sign() == 0:
-				return execError("Divide by zero error")
+				return divisionByZero()
 			case divide:
 				f.Inv(f)
 			}

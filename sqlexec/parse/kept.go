@@ -24,8 +24,10 @@ func checkKept(v *CreateView, memory Memory) error {
 		return err // of memory or time
 	}
 	here := printQuery(v.Query)
-	if s, ok := list[0].(*SelectStmt); ok && len(list) == 1 && printQuery(s.Query) == here {
-		return nil
+	if len(list) == 1 {
+		if s, ok := list[0].(*SelectStmt); ok && printQuery(s.Query) == here {
+			return nil
+		}
 	}
 	if len(here) <= maxAdvice {
 		if again, err := ParseQuery(here); err == nil && printQuery(again) == here {

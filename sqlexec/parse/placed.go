@@ -51,7 +51,7 @@ func Locate(st Statement, err error) error {
 		return err
 	}
 	line, column, length := st.place(placed.At)
-	return status.Wrap(e.Cause, e.Code, "%s (line %d, column %d)", e.Msg, line, column).At(line, column, length)
+	return e.WithMessage("%s (line %d, column %d)", e.Msg, line, column).At(line, column, length)
 }
 
 // Target is the table or database that a statement is about; nil for statements about none or several.

@@ -224,5 +224,5 @@ func (t *TQL) Within(err error) error {
 	if at.Line == 1 {
 		at.Column += t.ExprAt.Column - 1
 	}
-	return status.Wrap(e.Cause, e.Code, "%s", e.Msg).At(at.Line+t.ExprAt.Line-1, at.Column, at.Length)
+	return e.WithMessage("%s", e.Msg).At(at.Line+t.ExprAt.Line-1, at.Column, at.Length)
 }

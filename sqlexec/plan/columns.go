@@ -89,7 +89,8 @@ func namedColumns(list *parse.Array, all []item) ([]item, error) {
 			}
 		}
 		if !found {
-			return nil, parse.PlaceError(planError("No field named %s.", quoteMixed(name)), x.Position())
+			err := status.Because(planError("No field named %s.", quoteMixed(name)), status.NoColumn)
+			return nil, parse.PlaceError(err, x.Position())
 		}
 	}
 	return chosen, nil

@@ -228,7 +228,7 @@ func inView(rel *Relation, err error) error {
 	if !errors.As(err, &e) || e.Code != status.PlanQuery {
 		return err
 	}
-	return status.Wrap(e.Cause, e.Code, "%s (in view %s)", e.Msg, rel.Name)
+	return e.WithMessage("%s (in view %s)", e.Msg, rel.Name)
 }
 
 // view binds a stored query in the database of the view.

@@ -104,7 +104,7 @@ func (s *scope) resolve(n parse.Name) (int, error) {
 	case 0:
 		return -1, s.noField(n)
 	}
-	return -1, planError("Ambiguous reference to unqualified field %s", n)
+	return -1, status.Because(planError("Ambiguous reference to unqualified field %s", n), status.AmbiguousColumn)
 }
 
 // maxNamed bounds the columns that an error lists.
@@ -148,7 +148,7 @@ func (s *scope) noField(n parse.Name) error {
 	if len(n) == 1 && n[0].Quote == '"' {
 		text += " Text stands in single quotes, names in double ones: is " + parse.QuoteText(n[0].Name) + " meant?"
 	}
-	return planError("%s", text)
+	return status.Because(planError("%s", text), status.NoColumn)
 }
 
 // plainName is a dotted name without quotes.

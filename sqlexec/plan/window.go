@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"varve/engine/convert"
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
@@ -197,7 +198,8 @@ func (sel *selection) windowFunc(eb *exprBinder, c *parse.Call, spec *parse.Wind
 		loops = fn != nil && (fn.Ranks || fn.Picks)
 	}
 	if !loops && !expr.IsAggregate(c.Name) {
-		return f, parse.PlaceError(planError("Invalid function '%s'.", c.Name), c.Position())
+		return f, parse.PlaceError(status.Because(planError("Invalid function '%s'.", c.Name), status.NoFunction),
+			c.Position())
 	}
 	var err error
 	if !loops {

@@ -72,36 +72,16 @@ var sqlStates = map[status.Code]string{
 	status.UnsupportedPasswordType: "28000", status.AccessDenied: "28000", status.PermissionDenied: "42501",
 }
 
-// finer are codes of errors that our codes do not tell apart, by how their texts begin.
-var finer = []struct {
-	code         status.Code
-	begin, state string
-}{
-	{status.PlanQuery, "Failed to plan SQL: No field named ", "42703"},
-	{status.PlanQuery, "Failed to plan SQL: Ambiguous reference to ", "42702"},
-	{status.PlanQuery, "Failed to plan SQL: Invalid function '", "42883"},
-	{status.EngineExecuteQuery, "Divide by zero error", "22012"},
-	{status.EngineExecuteQuery, castText, "22003"},
-	{status.InvalidSyntax, "Failed to parse value: '", "22P02"},
+// reasonStates are the codes of SQL of errors whose reason is known.
+var reasonStates = map[status.Reason]string{
+	status.NoColumn: "42703", status.AmbiguousColumn: "42702", status.NoFunction: "42883",
+	status.DivisionByZero: "22012", status.BadText: "22P02", status.BadTime: "22007", status.OutOfRange: "22003",
 }
 
-// castText begins the errors of values that cannot be cast. They name the value in quotes, and then the types.
-const castText = "Cast error: Cannot cast value '"
-
 // stateOf is the code of SQL of an error of ours.
-func stateOf(code status.Code, message string) string {
-	for _, f := range finer {
-		if f.code != code || !strings.HasPrefix(message, f.begin) {
-			continue
-		}
-		types := message[strings.LastIndexByte(message, '\'')+1:]
-		if to, ok := strings.CutPrefix(types, " of type String to "); f.begin == castText && ok {
-			if strings.HasPrefix(to, "Timestamp") || strings.HasPrefix(to, "Date") || strings.HasPrefix(to, "Time") {
-				return "22007"
-			}
-			return "22P02"
-		}
-		return f.state
+func stateOf(err error, code status.Code) string {
+	if state := reasonStates[status.ReasonOf(err)]; state != "" {
+		return state
 	}
 	if state := sqlStates[code]; state != "" {
 		return state
@@ -119,7 +99,7 @@ func failureOf(err error, text string, before int) *failure {
 		return fail("57014", "Query was cancelled")
 	}
 	code, message := web.Message(err)
-	f = fail(stateOf(code, message), message)
+	f = fail(stateOf(err, code), message)
 	var e *status.Error
 	if errors.As(err, &e) && e.Place != nil && text != "" {
 		f.position = position(text, before, e.Place.Line, e.Place.Column)
