@@ -14,15 +14,16 @@ func TestReasons(t *testing.T) {
 		t.Fatal(e)
 	}
 	for name, err := range map[string]error{
-		"itself": e, "another message": own.WithMessage("%s (here)", own.Msg), "a place": own.WithMessage("x").At(1, 2, 3),
+		"itself": e, "another message": own.WithMessage("%s (here)", own.Msg),
+		"a place": own.WithMessage("x").At(1, 2, 3),
 		"wrapped": Wrap(e, InvalidArguments, "around"), "in another": fmt.Errorf("row 3: %w", e),
 	} {
 		if ReasonOf(err) != NoColumn {
 			t.Errorf("%s: %v has reason %d", name, err, ReasonOf(err))
 		}
 	}
-	for name, err := range map[string]error{"none": New(PlanQuery, "x"), "of others": Because(errors.New("x"), NoColumn),
-		"nil": nil} {
+	for name, err := range map[string]error{"none": New(PlanQuery, "x"), "nil": nil,
+		"of others": Because(errors.New("x"), NoColumn)} {
 		if ReasonOf(err) != 0 {
 			t.Errorf("%s: %v has reason %d", name, err, ReasonOf(err))
 		}

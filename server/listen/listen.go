@@ -6,7 +6,6 @@ package listen
 import (
 	"bufio"
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"runtime/debug"
@@ -174,29 +173,11 @@ func (s *Server) Serve(ln net.Listener, framer func(r *bufio.Reader, from *Conn)
 		return nil
 	}
 	defer done()
-	for pause := time.Duration(0); ; {
-		c, err := ln.Accept()
-		if err != nil {
-			if s.Stopping() {
-				return nil
-			}
-			var timeout net.Error
-			if errors.Is(err, net.ErrClosed) || !errors.As(err, &timeout) {
-				return err
-			}
-			pause = min(max(2*pause, 5*time.Millisecond), time.Second) // such as: the process has too many open files
-			s.o.Logger.Warn(s.o.Name+": a connection cannot be taken", "error", err, "again_in", pause)
-			select {
-			case <-time.After(pause):
-			case <-s.ctx.Done():
-			}
-			continue
-		}
-		pause = 0
+	return Accept(s.ctx, ln, s.o.Name, s.o.Logger, s.Stopping, func(c net.Conn) {
 		if k := s.begin(c); k != nil {
 			go s.run(k, framer)
 		}
-	}
+	})
 }
 
 // begin takes a connection, or closes it where there are too many.
@@ -258,29 +239,12 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		k.SetReadDeadline(past)
 	}
 	s.mu.Unlock()
-	ready := make(chan struct{})
-	go func() {
-		s.idle.Wait()
-		close(ready)
-	}()
 	defer s.lines.close()
-	defer s.cancel()
-	patience := time.NewTimer(web.UntilCancel(ctx))
-	defer patience.Stop()
-	for {
-		select {
-		case <-ready:
-			return nil
-		case <-patience.C:
-			s.cancel()
-		case <-ctx.Done():
-			s.cancel()
-			s.mu.Lock()
-			for k := range s.conns {
-				k.Close()
-			}
-			s.mu.Unlock()
-			return ctx.Err()
+	return Drain(ctx, &s.idle, s.cancel, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for k := range s.conns {
+			k.Close()
 		}
-	}
+	})
 }

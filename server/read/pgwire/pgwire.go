@@ -35,6 +35,7 @@ import (
 
 	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/server/listen"
 	"varve/server/web"
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
@@ -198,29 +199,11 @@ func (s *Server) Serve(ln net.Listener) error {
 	}
 	s.listeners[ln] = true
 	s.mu.Unlock()
-	for pause := time.Duration(0); ; {
-		c, err := ln.Accept()
-		if err != nil {
-			if s.stopping() {
-				return nil
-			}
-			var timeout net.Error
-			if errors.Is(err, net.ErrClosed) || !errors.As(err, &timeout) {
-				return err
-			}
-			pause = min(max(2*pause, 5*time.Millisecond), time.Second) // such as: the process has too many open files
-			s.o.Logger.Warn("pg: a connection cannot be taken", "error", err, "again_in", pause)
-			select {
-			case <-time.After(pause):
-			case <-s.ctx.Done():
-			}
-			continue
-		}
-		pause = 0
+	return listen.Accept(s.ctx, ln, "pg", s.o.Logger, s.stopping, func(c net.Conn) {
 		if k := s.begin(c); k != nil {
 			go s.run(k)
 		}
-	}
+	})
 }
 
 func (s *Server) stopping() bool {
@@ -332,30 +315,13 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		k.raw.SetReadDeadline(past)
 	}
 	s.mu.Unlock()
-	ready := make(chan struct{})
-	go func() {
-		s.idle.Wait()
-		close(ready)
-	}()
-	defer s.cancel()
-	patience := time.NewTimer(web.UntilCancel(ctx))
-	defer patience.Stop()
-	for {
-		select {
-		case <-ready:
-			return nil
-		case <-patience.C:
-			s.cancel()
-		case <-ctx.Done():
-			s.cancel()
-			s.mu.Lock()
-			for _, k := range s.conns {
-				k.raw.Close()
-			}
-			s.mu.Unlock()
-			return ctx.Err()
+	return listen.Drain(ctx, &s.idle, s.cancel, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, k := range s.conns {
+			k.raw.Close()
 		}
-	}
+	})
 }
 
 // local reports whether a connection comes from this machine.
