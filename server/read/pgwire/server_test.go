@@ -5,7 +5,6 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -14,13 +13,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
 	"varve/server"
-	"varve/server/read/pgwire"
 	"varve/server/servertest"
-	"varve/server/web"
 	"varve/sqlexec"
 )
 
@@ -44,46 +40,17 @@ func (s *pgServer) note(e sqlexec.Ended) {
 // startPG starts a server on an empty store; change adapts its options.
 func startPG(t *testing.T, change func(o *server.Options)) *pgServer {
 	t.Helper()
-	store, err := engine.Open(engine.Options{Dir: t.TempDir(), MinFree: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := store.Close(context.Background(), false); err != nil {
-			t.Errorf("close the store: %v", err)
-		}
-	})
 	s := &pgServer{T: t}
-	x := sqlexec.New(store, sqlexec.Options{Workers: 2, Version: "test", Ended: s.note})
-	o := server.Options{PG: pgwire.Options{Executor: x}}
-	o.Query.Executor = x
-	o.Rows.Writer = web.NewWriter(store)
-	registry := prometheus.NewRegistry()
-	o.Admin.Registry, o.Admin.Store = registry, store
-	if change != nil {
-		change(&o)
-	}
-	front, err := server.New(o, registry)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- front.ServePG(ln) }()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-		defer cancel()
-		if err := front.Shutdown(ctx); err != nil {
-			t.Errorf("Shutdown: %v", err)
-		}
-		if err := <-served; err != nil {
-			t.Errorf("ServePG: %v", err)
+	h := servertest.Real(t, func(o *server.Options) {
+		s.sql = sqlexec.New(o.Admin.Store.(*engine.Engine), sqlexec.Options{Workers: 2, Version: "test", Ended: s.note})
+		o.Query.Executor, o.PG.Executor = s.sql, s.sql
+		if change != nil {
+			change(o)
 		}
 	})
-	s.addr, s.sql = ln.Addr().String(), x
+	ln := h.Listen()
+	h.Serving(func() error { return h.Server.ServePG(ln) })
+	s.addr = ln.Addr().String()
 	return s
 }
 
