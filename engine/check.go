@@ -137,7 +137,7 @@ func (c *checker) part(t *manifest.TableState, p manifest.PartMeta) {
 	}
 	short := partsDir + "/" + partName(p.File)
 	for _, err := range errs {
-		c.fault(short, fmt.Errorf("table %s: %w", t.Schema.Name, err), true)
+		c.fault(short, fmt.Errorf("table %s: %w", t.Schema.Name, err), !errors.Is(err, sst.ErrPassedOver))
 	}
 	if len(errs) > 0 {
 		return

@@ -15,7 +15,8 @@ import (
 
 // Check verifies all claims of a part: its checksums and series, every block of every column, that times rise within a
 // series, that zones are the bounds of their blocks, and that postings name the blocks of their values. It returns one
-// error for each damaged place; all wrap ErrCorrupt, except errors of the file system.
+// error for each damaged place; all wrap ErrCorrupt, except errors of the file system. Damage that costs no rows and no
+// right answer wraps ErrPassedOver, too.
 func Check(fs vfs.FS, name string) []error {
 	p, err := Open(fs, name, OpenOptions{})
 	if err != nil {
@@ -195,7 +196,7 @@ func (c *checker) filter(col *column, x *pageIndex, v *vector.Vector, block int)
 	}
 	b, err := c.p.readFilter(col, f, block)
 	if err != nil {
-		c.add(err)
+		c.add(fmt.Errorf("%w: %w", ErrPassedOver, err))
 		return
 	}
 	kind := index.KindOf(b)

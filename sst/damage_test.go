@@ -317,6 +317,9 @@ func TestDamage(t *testing.T) {
 			if !errors.Is(err, ErrCorrupt) {
 				t.Fatalf("byte %d turned: Check says %v", i, err)
 			}
+			if errors.Is(err, ErrPassedOver) != filters[i] {
+				t.Fatalf("byte %d, of a filter: %t, turned: Check says %v", i, filters[i], err)
+			}
 		}
 	}
 }

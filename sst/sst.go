@@ -54,6 +54,10 @@ import (
 // ErrCorrupt is wrapped by every error that says that a file does not hold what it claims.
 var ErrCorrupt = errors.New("damaged part")
 
+// ErrPassedOver is wrapped by the errors of Check for an index that reads pass over when it is damaged: answers stay
+// right and take longer.
+var ErrPassedOver = errors.New("reads pass over it")
+
 // WriterOptions are how a part is written.
 type WriterOptions struct {
 	// Table is the schema version that the rows have; tags and time index are found in it.

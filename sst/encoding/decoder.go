@@ -176,17 +176,17 @@ func spreadConst(v *vector.Vector, n int) {
 		}
 		v.Bools = vector.MakeBitmap(n)
 	case vector.Int64:
-		v.Ints = repeat(v.Ints, n)
+		v.Ints = spreadOne(v.Ints, n)
 	case vector.Uint64:
-		v.Uints = repeat(v.Uints, n)
+		v.Uints = spreadOne(v.Uints, n)
 	case vector.Float64:
-		v.Floats = repeat(v.Floats, n)
+		v.Floats = spreadOne(v.Floats, n)
 	default:
-		v.Views = repeat(v.Views, n)
+		v.Views = spreadOne(v.Views, n)
 	}
 }
 
-func repeat[T any](s []T, n int) []T {
+func spreadOne[T any](s []T, n int) []T {
 	x := s[0]
 	s = vector.Sized(s, n)
 	for i := range s {
