@@ -35,6 +35,9 @@ func (x *Executor) nearTable(s *Session, n schema.Name) string {
 	}
 	if views, err := x.viewsOf(n.DB); err == nil {
 		for _, v := range views {
+			if v.name.Table == n.Table {
+				return ". It is a view"
+			}
 			names = append(names, v.name.Table)
 		}
 	}

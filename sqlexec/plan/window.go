@@ -176,6 +176,10 @@ func (sel *selection) windowSpec(w *parse.Window, depth int) (*parse.Window, err
 			return nil, parse.PlaceError(planError("cannot override PARTITION BY clause of window %q", w.Ref),
 				w.Partition[0].Position())
 		}
+		if len(w.OrderBy) > 0 && len(base.OrderBy) > 0 {
+			return nil, parse.PlaceError(planError("cannot override ORDER BY clause of window %q", w.Ref),
+				w.OrderBy[0].X.Position())
+		}
 		merged := *base
 		merged.Ref = ""
 		if len(w.OrderBy) > 0 {

@@ -22,6 +22,7 @@ DESC named;
 DROP TABLE base;
 SELECT * FROM seen;
 DESC seen;
+DROP TABLE seen;
 DROP VIEW seen;
 DROP VIEW seen;
 DROP VIEW IF EXISTS seen;

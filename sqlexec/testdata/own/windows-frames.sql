@@ -65,10 +65,12 @@ SELECT sum(v) OVER (ORDER BY ts ROWS 1 PRECEDING EXCLUDE NOTHING) FROM x;
 
 DROP TABLE x;
 
--- a window may add an order or a frame to the one it names, not another partition
+-- a window may add an order or a frame to the one it names, not another partition or order
 
 SELECT count(*) OVER (w PARTITION BY x) AS n FROM (VALUES (1), (2)) AS t(x) WINDOW w AS (ORDER BY x);
 
 SELECT count(*) OVER v AS n FROM (VALUES (1), (2)) AS t(x) WINDOW w AS (ORDER BY x), v AS (w PARTITION BY x);
+
+SELECT count(*) OVER (w ORDER BY x DESC) AS n FROM (VALUES (1), (2)) AS t(x) WINDOW w AS (ORDER BY x);
 
 SELECT x, count(*) OVER (w ORDER BY x) AS n FROM (VALUES (1), (1), (2)) AS t(x) WINDOW w AS (PARTITION BY x) ORDER BY x;
