@@ -375,7 +375,7 @@ func TestOtherVersion(t *testing.T) {
 	binary.LittleEndian.PutUint32(end[52:], crc32.Checksum(end[:52], castagnoli))
 	store(t, fs, "new", b)
 	if _, err := Open(fs, "new", OpenOptions{}); err == nil || !errors.Is(err, vfs.ErrNewer) ||
-		!strings.Contains(err.Error(), "format version 9, this program reads versions 1 to 5") {
+		!strings.Contains(err.Error(), "format version 9, this program reads versions 1 to 6") {
 		t.Errorf("%v", err)
 	}
 }

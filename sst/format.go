@@ -14,9 +14,10 @@ import (
 // Marks and sizes of the format; docs/format/part.md draws them.
 const (
 	partMagic     = "VARVSST1"
-	formatVersion = 5
-	// 4: without templates of JSON objects. 3: also without tag index. 2: also without origin. 1: also without token
-	// filters, and with postings for columns all of whose blocks go by the dictionary only
+	formatVersion = 6
+	// 5: without repeats and groups. 4: also without templates of JSON objects. 3: also without tag index. 2: also
+	// without origin. 1: also without token filters, and with postings for columns all of whose blocks go by the
+	// dictionary only
 	oldestVersion = 1
 	footerSize    = 64
 	// maxOrigin bounds what a part says of itself.

@@ -93,7 +93,7 @@ func checkRanks[B any](t *testing.T, name string, writers table[B], count int) {
 }
 
 func TestRanks(t *testing.T) {
-	checkRanks(t, "integers", intWriters, 6)
+	checkRanks(t, "integers", intWriters, 8)
 	checkRanks(t, "lengths", lengthWriters, 2)
 	checkRanks(t, "floats", floatWriters, 4)
 	checkRanks(t, "booleans", boolWriters, 2)

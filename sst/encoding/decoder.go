@@ -17,6 +17,7 @@ type Decoder struct {
 	values        []uint64 // of a dictionary of integers within another encoding
 	texts         []uint64
 	runs, lengths []uint64 // values of runs, and how many rows each has
+	shifts        []int64  // of stretches
 	packed, bits  []byte
 	templates     *Templates
 	member        bool          // decodes the streams of templates

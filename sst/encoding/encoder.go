@@ -10,6 +10,9 @@ import (
 type Encoder struct {
 	values, deltas, deltas2, highs, texts []uint64
 	runs, lengths, sorted                 []uint64
+	stretches, shifts, steps, changes     []uint64 // of repeats
+	bases                                 []uint64 // of groups
+	widths                                []byte
 	signed                                []int64
 	ints                                  intBlock // the blocks at hand, here because local ones would move to the heap
 	floats                                floatBlock

@@ -46,6 +46,8 @@ const (
 	Number   ID = 14 // bytes: decimal integers
 	Template ID = 15 // bytes: log text as templates and variables
 	TimeText ID = 16 // bytes: ISO timestamps of one shape
+	Repeat   ID = 17 // integers: stretches that rise, as changes of the stretch before
+	Grouped  ID = 18 // integers: differences, packed in groups
 )
 
 // ErrMalformed is wrapped by every error of a decoder.

@@ -67,12 +67,31 @@ var shapes = []shape{
 		c.SetInt(int64(i) * int64(i) * 977)
 	}},
 	{"runs", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
-		c.SetInt(int64(i/100) * 7919 % 1013 * -1e15)
+		c.SetInt(int64(uint32(i/100)*0x9E3779B1) * -1e6)
 	}},
 	{"short runs", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		c.SetInt(int64(uint32(i/3) * 0x9E3779B1))
 	}},
-	{"pairs", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) { c.SetInt(int64(i / 2 % 7)) }},
+	{"pairs", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetInt(int64(uint32(i/2) * 0x9E3779B1 % 7))
+	}},
+	{"times of series", vector.Timestamp(3), func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		place := i % 2380
+		if place %= 240; i%2380 >= 9*240 { // one in ten begins later
+			place += 20
+		}
+		c.SetInt(1_700_000_000_000 + int64(place)*15_000 + int64(uint32(place)*0x9E3779B1>>22)) // late by up to 1 s
+	}},
+	{"sequences of series", vector.Uint64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetUint(uint64(i%240*6+i%240%7/3) + uint64(i/2400))
+	}},
+	{"counters of series", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		rate := []int64{1100, 40, 10, 100, 250}[i/240%5]
+		c.SetInt(rate*int64(i%240) + r.Int64N(rate))
+	}},
+	{"series of other lengths", vector.Int64Type, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
+		c.SetInt(int64(i%97)*1_000_003 - int64(i%89)*7_001 - 1e12)
+	}},
 	{"decimals", vector.FloatType, func(c *vector.ColumnBuilder, r *rand.Rand, i int) {
 		c.SetFloat(float64(r.IntN(100000)) / 1000)
 	}},
@@ -247,7 +266,9 @@ func TestChoice(t *testing.T) {
 	want := map[string]ID{
 		"constant int": Constant, "small ints": Packed, "statuses": Local, "outliers": Packed, "low outliers": Packed,
 		"times":    Delta,
-		"parabola": DeltaTwo, "runs": Runs, "short runs": Runs, "pairs": Packed, "decimals": Decimal,
+		"parabola": DeltaTwo, "runs": Runs, "short runs": Runs, "pairs": Packed,
+		"times of series": Repeat, "sequences of series": Repeat,
+		"counters of series": Grouped, "decimals": Decimal,
 		"any floats": Plain, "slow floats": XOR, "levels": Local,
 		"trace ids": Hex, "uuids": Hex, "upper hex": Plain, "addresses": IPv4, "number texts": Number,
 		"messages":           Plain,

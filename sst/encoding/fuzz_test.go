@@ -52,9 +52,9 @@ func nulls(v *vector.Vector, n int, pattern uint64) {
 	}
 }
 
-// FuzzInts: packed, delta, delta of delta, runs, local dictionary, constant.
+// FuzzInts: packed, delta, delta of delta, runs, local dictionary, constant, repeats, groups.
 func FuzzInts(f *testing.F) {
-	for shape := range uint8(5) {
+	for shape := range uint8(7) {
 		f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyz"), uint8(1), shape, uint64(0))
 		f.Add([]byte{0, 0, 0, 0, 0, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255}, uint8(8), shape, uint64(1))
 	}
@@ -63,7 +63,7 @@ func FuzzInts(f *testing.F) {
 		v := &vector.Vector{Type: vector.Int64Type}
 		sum, step := int64(0), int64(0)
 		for i, x := range list {
-			switch shape % 5 {
+			switch shape % 7 {
 			case 0:
 				v.Ints = append(v.Ints, int64(x))
 			case 1: // delta
@@ -79,6 +79,18 @@ func FuzzInts(f *testing.F) {
 				}
 			case 4: // few values
 				v.Ints = append(v.Ints, int64(list[x%uint64(min(len(list), 7))]))
+			case 6: // series that change by much and by little
+				for j := range 60 + x%100 {
+					sum += int64((j*j*0x9E3779B97F4A7C15 + x) >> (40 + x%20))
+					v.Ints = append(v.Ints, sum)
+				}
+				sum -= int64(x)
+			case 5: // stretches that begin and end at any place, some with a gap
+				for j := x % 50; j < 60-x%11; j++ {
+					if j != x%64 {
+						v.Ints = append(v.Ints, int64(j*j<<(width%30)+x>>60))
+					}
+				}
 			}
 		}
 		n := min(len(v.Ints), MaxRows)

@@ -6,7 +6,8 @@ import (
 	"varve/engine/vector"
 )
 
-// Integers: Constant: 8B. Packed (frame.go), Delta and DeltaTwo (delta.go), Runs (runs.go), Local (localints.go).
+// Integers: Constant: 8B. Packed (frame.go), Delta and DeltaTwo (delta.go), Runs (runs.go), Local (localints.go),
+// Repeat (repeat.go), Grouped (grouped.go).
 
 // What the writers of integers weigh besides bytes. On log fields (access, nested and system logs, blocks of 8,192
 // rows) the choice ends within 0.2 % of the fewest bytes that any of these would take.
@@ -35,6 +36,8 @@ type intBlock struct {
 	// The plans, of size 0 until a writer asks for them.
 	packed, delta, deltaTwo frame
 	run                     runPlan
+	repeat                  repeatPlan
+	groups                  groupPlan
 }
 
 // analyse makes b the block of values that are given as 64-bit patterns. It changes v.

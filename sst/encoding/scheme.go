@@ -151,6 +151,12 @@ func setNumbers() {
 	schemes[Runs] = scheme{name: "runs",
 		writeInts: writer[intBlock]{rank: 5, least: leastRuns, plan: planRunsOf, write: appendRunsOf},
 		signed:    decodeRuns[int64], unsigned: decodeRuns[uint64]}
+	schemes[Repeat] = scheme{name: "repeat",
+		writeInts: writer[intBlock]{rank: 7, least: leastRepeat, plan: planRepeat, write: appendRepeat},
+		signed:    decodeRepeat[int64], unsigned: decodeRepeat[uint64]}
+	schemes[Grouped] = scheme{name: "grouped",
+		writeInts: writer[intBlock]{rank: 8, least: leastGrouped, plan: planGrouped, write: appendGrouped},
+		signed:    decodeGrouped[int64], unsigned: decodeGrouped[uint64]}
 	schemes[Decimal] = scheme{name: "decimal",
 		writeFloats: writer[floatBlock]{rank: 3, least: leastDecimal, plan: planDecimal},
 		floats:      decodeDecimal, bound: keepDecimals, pick: pickDecimal}

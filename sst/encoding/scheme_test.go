@@ -19,7 +19,7 @@ func TestSchemes(t *testing.T) {
 			t.Errorf("%d and %d are both %s", id, other, id)
 		}
 		names[id.String()] = id
-		known := b >= int(Null) && b <= int(TimeText)
+		known := b >= int(Null) && b <= int(Grouped)
 		if got := id.scheme().name != ""; got != known {
 			t.Errorf("%s: in the table: %t", id, got)
 		}
