@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Where groups lie only package regexp can tell, and where matches lie if their automaton has no room. It looks at each
-// character once for all instructions of an expression and cannot be cancelled, and it begins anew behind each match:
-// `a.*z|a` goes to the end of the text for every letter. So searches that may be long are given their text character by
-// character: that counts their work and ends them.
+// Where the groups of all but the first match lie only package regexp can tell, and where matches lie if their automaton
+// has no room. It looks at each character once for all instructions of an expression and cannot be cancelled, and it
+// begins anew behind each match: `a.*z|a` goes to the end of the text for every letter. So searches that may be long are
+// given their text character by character: that counts their work and ends them.
 
 // Bounds in characters times instructions, which take some nanoseconds each.
 const (
@@ -27,6 +27,13 @@ const (
 // those of FindAllSubmatchIndex of package regexp: pairs for the match and for its groups; without groups, one pair. It
 // ends early with the error of found or of cancelled; cancelled may be nil.
 func (r *Regexp) Each(text []byte, n int, groups bool, cancelled func() error, found func(offsets []int) error) error {
+	if groups && n == 1 && r.Groups() > 0 {
+		if p := r.finder(text); p != nil && p.groups {
+			if known, err := p.first(text, r.Groups(), cancelled, found); known {
+				return err
+			}
+		}
+	}
 	steps, size := int64(r.steps()), int64(len(text))+1
 	if (groups && r.Groups() > 0 || r.finder(text) == nil) && steps*size <= shortWork/size {
 		return r.eachAtOnce(text, n, groups, found)
@@ -110,13 +117,12 @@ func (r *Regexp) CheckWork(bytes int) error {
 	return nil
 }
 
+// Anchored reports whether a match can begin at the beginning of a text only: looking for a match there is as quick as
+// Match.
+func (r *Regexp) Anchored() bool { return r.program().StartCond()&syntax.EmptyBeginText != 0 }
+
 // Groups is the number of groups of the expression.
 func (r *Regexp) Groups() int { return r.re.NumSubexp() }
-
-// Expand appends a template of package regexp, such as "${1}", filled with the texts of a match's groups.
-func (r *Regexp) Expand(dst, template, text []byte, offsets []int) []byte {
-	return r.re.Expand(dst, template, text, offsets)
-}
 
 // search looks for the matches of one text in turn.
 type search struct {
@@ -134,7 +140,7 @@ type search struct {
 // with such assertions are therefore searched from that character on, as a part of the match.
 func (s *search) next(pos int) ([]int, error) {
 	if s.finder != nil {
-		begin, end, known := s.finder.find(s.text, pos, &s.room, s.reader.cancelled)
+		begin, end, known := s.finder.find(s.text, pos, &s.room, s.reader.cancelled, nil)
 		if s.match = [2]int{begin, end}; known && begin < 0 {
 			return nil, nil
 		} else if known {

@@ -25,6 +25,7 @@ func regexpBind(flags int, args sig, result vector.Type, name string, row regexp
 		cancelled := c.cancelled()
 		return simpleBind(args, result, name,
 			unlessCancelled(cancelled, func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
+				var last regexpEntry // of the row before, which nearly always has the same expression
 				for i := range n {
 					some := false
 					if valid == nil || valid.Get(i) {
@@ -32,7 +33,12 @@ func regexpBind(flags int, args sig, result vector.Type, name string, row regexp
 						if flags < len(a) {
 							with = a[flags].Str(i)
 						}
-						re, err := regexps.get(a[1].Str(i), with)
+						var err error
+						if last.re == nil || last.key != a[1].Str(i) || last.flags != with {
+							last.key, last.flags = a[1].Str(i), with
+							last.re, err = regexps.get(last.key, with)
+						}
+						re := last.re
 						if err == nil {
 							err = re.CheckWork(len(a[0].Bytes(i)))
 						}
@@ -126,16 +132,16 @@ func regexpReplace(re *automaton.Regexp, a []*vector.Vector, i int, cancelled fu
 	if len(a) > 3 && strings.Contains(a[3].Str(i), "g") {
 		n = -1
 	}
-	if re.Match(s, cancelled) { // which is quicker than looking for a place
-		with := replacement(a[2].Bytes(i))
-		groups := bytes.IndexByte(with, '$') >= 0
+	if re.Anchored() || re.Match(s, cancelled) { // which is quicker than looking for a place
+		with := a[2].Bytes(i)
+		groups := bytes.IndexByte(with, '\\') >= 0
 		err := each(re, s, n, groups, cancelled, func(m []int) error {
 			if err := checkHeap(out, int64(m[1]-copied+len(with))); err != nil {
 				return err
 			}
 			out.Heap = append(out.Heap, s[copied:m[0]]...)
 			if groups {
-				out.Heap = re.Expand(out.Heap, with, s, m)
+				out.Heap = expand(out.Heap, with, s, m)
 			} else {
 				out.Heap = append(out.Heap, with...)
 			}
@@ -156,33 +162,31 @@ func regexpReplace(re *automaton.Regexp, a []*vector.Vector, i int, cancelled fu
 	return true, endText(out, at)
 }
 
-// replacement is the text that takes the place of a match as a template of package regexp: `\1` is the match of a
-// group, `\0` or `\&` the whole match, `\\` a backslash; all else stands for itself.
-func replacement(text []byte) []byte {
-	var out []byte
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		next := byte(0)
-		if c == '\\' && i+1 < len(text) {
-			next = text[i+1]
+// expand appends the text that takes the place of a match in s, whose offsets and those of its groups are m: `\1` is
+// the match of a group, nothing for a group without one, `\0` or `\&` the whole match, `\\` a backslash; all else
+// stands for itself.
+func expand(dst, text, s []byte, m []int) []byte {
+	for {
+		i := bytes.IndexByte(text, '\\')
+		if i < 0 || i+1 == len(text) {
+			return append(dst, text...)
 		}
-		switch {
-		case c == '$':
-			out = append(out, "$$"...)
-			continue
+		dst = append(dst, text[:i]...)
+		next := text[i+1]
+		text = text[i+2:]
+		switch group := int(next - '0'); {
 		case next == '&':
-			out = append(out, "${0}"...)
+			dst = append(dst, s[m[0]:m[1]]...)
 		case next == '\\':
-			out = append(out, '\\')
+			dst = append(dst, '\\')
 		case '0' <= next && next <= '9':
-			out = append(out, '$', '{', next, '}')
+			if 2*group+1 < len(m) && m[2*group] >= 0 {
+				dst = append(dst, s[m[2*group]:m[2*group+1]]...)
+			}
 		default:
-			out = append(out, c)
-			continue
+			dst = append(dst, '\\', next)
 		}
-		i++
 	}
-	return out
 }
 
 // registerGroups registers the functions that give the matches of an expression or of its groups.

@@ -243,12 +243,9 @@ func bindConcat(separators int) func(*Context, []Expr) ([]Expr, vector.Type, ker
 }
 
 func registerLengths() {
-	simple(1, sig{str}, i64, mapInt(func(a []*vector.Vector, i int) int64 {
-		return int64(utf8.RuneCount(a[0].Bytes(i)))
-	}), "length", "char_length", "character_length")
-	ofBytes(i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) }), "octet_length",
-		"strlen")
-	ofBytes(i64, mapInt(func(a []*vector.Vector, i int) int64 { return int64(len(a[0].Bytes(i))) * 8 }), "bit_length")
+	simple(1, sig{str}, i64, characterLengths, "length", "char_length", "character_length")
+	ofBytes(i64, byteLengths(1), "octet_length", "strlen")
+	ofBytes(i64, byteLengths(8), "bit_length")
 	simple(1, sig{str}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
 		return appendUpper(dst, a[0].Bytes(i))
 	}), "upper", "ucase")

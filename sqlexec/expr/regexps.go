@@ -16,8 +16,9 @@ type regexpCache struct {
 }
 
 type regexpEntry struct {
-	key string
-	re  *automaton.Regexp
+	key   string
+	flags string
+	re    *automaton.Regexp
 }
 
 var regexps = &regexpCache{m: map[string]*automaton.Regexp{}}
@@ -55,7 +56,7 @@ func (c *regexpCache) get(expr, flags string) (*automaton.Regexp, error) {
 		c.m[full] = re
 	}
 	if keep.Len() == 0 {
-		c.last = regexpEntry{full, re}
+		c.last = regexpEntry{key: full, re: re}
 	}
 	return re, nil
 }
