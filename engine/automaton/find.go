@@ -10,10 +10,10 @@ import (
 	"unicode/utf8"
 )
 
-// Where the groups of all but the first match lie only package regexp can tell, and where matches lie if their automaton
-// has no room. It looks at each character once for all instructions of an expression and cannot be cancelled, and it
-// begins anew behind each match: `a.*z|a` goes to the end of the text for every letter. So searches that may be long are
-// given their text character by character: that counts their work and ends them.
+// Where the groups of all but the first match lie only package regexp can tell, and where matches lie if their
+// automaton has no room. It looks at each character once for all instructions of an expression and cannot be cancelled,
+// and it begins anew behind each match: `a.*z|a` goes to the end of the text for every letter. So searches that may be
+// long are given their text character by character: that counts their work and ends them.
 
 // Bounds in characters times instructions, which take some nanoseconds each.
 const (

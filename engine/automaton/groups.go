@@ -7,8 +7,8 @@ import (
 
 // Where the groups of a match lie the automaton of places tells as well. A match is a chain of instructions, one for
 // each character. Each edge says, for each instruction behind it, which instruction before it led there, and which ends
-// of groups were passed on the way. The edges of a match are kept on the way forth. Then the chain is followed back from
-// the end, and the first position seen of an end of a group is its last one in the text, which is what counts.
+// of groups were passed on the way. The edges of a match are kept on the way forth. Then the chain is followed back
+// from the end, and the first position seen of an end of a group is its last one in the text, which is what counts.
 
 // maxGroups is the number of groups whose ends are bits of a word; expressions with more are left to package regexp.
 const maxGroups = 31

@@ -9,7 +9,6 @@ import (
 	"varve/engine/invariant"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
-	"varve/sqlexec/intern"
 )
 
 // Aggregate returns one row for each distinct combination of keys: the keys, then the aggregates. NULL keys are equal.
@@ -309,7 +308,7 @@ func (g *grouper) cover(ids []uint32) {
 func (s *aggregateSink) share(g *grouper) error {
 	s.mu.Lock()
 	if s.shared == nil {
-		s.shared = newSharedGroups(s.keys)
+		s.shared = newSharedGroups(s.keys, g.groups)
 	}
 	s.mu.Unlock()
 	at := 0
@@ -475,21 +474,7 @@ func (s *aggregateSink) finishShared(ctx context.Context) (Source, error) {
 			return nil, err
 		}
 	}
-	out := &shards{}
-	for k := range intern.Shards {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		numbers, keys := s.shared.keys(k)
-		b := &vector.Batch{N: len(numbers), Cols: keys}
-		for _, r := range results {
-			v := &vector.Vector{}
-			v.Gather(r, numbers)
-			b.Cols = append(b.Cols, v)
-		}
-		out.list = append(out.list, Values(b).Reader(0))
-	}
-	return out, nil
+	return &groupShards{ctx: ctx, of: s.shared, results: results}, nil
 }
 
 // shards is a source of several large batches in order.

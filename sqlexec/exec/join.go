@@ -64,6 +64,7 @@ type Join struct {
 	held    atomic.Int64  // bytes that are reserved for the build side
 	keepers []*joinKeeper // of the workers, until their rows are put together
 	rows    *vector.Batch
+	pairs   *vector.Batch    // rows as pairs have them: those with few texts have codes
 	table   *joinTable       // nil: no keys, every pair
 	keys    []*vector.Vector // of all build rows, Flat
 	spill   atomic.Pointer[joinSpill]
@@ -215,6 +216,10 @@ func (p *prober) lookup() {
 	n, t := p.in.N, p.j.table
 	p.first = vector.Sized(p.first, n)
 	v := p.vectors[0]
+	if kind := p.j.spec.Kind; t.direct != nil && p.residual == nil && (kind == Semi || kind == Anti) {
+		t.direct.lookup(v, n, p.first) // which row it is does not matter
+		return
+	}
 	if len(p.vectors) > 1 || v.Form != vector.Dict || v.Valid != nil {
 		t.lookup(p.hasher, p.vectors, n, p.first)
 		return
@@ -294,7 +299,7 @@ func (p *prober) flush() error {
 		p.mark()
 		return nil
 	}
-	repeat(&p.r, p.j.rows, p.right)
+	repeat(&p.r, p.j.pairs, p.right)
 	left := p.in.Cols
 	if len(p.left) != p.in.N || !identity(p.left) {
 		repeat(&p.l, p.in, p.left)
@@ -458,7 +463,7 @@ func (r *joinRestReader) Next(b *vector.Batch) (bool, error) {
 			}
 			continue
 		}
-		gatherRows(&r.side, j.rows, r.rows)
+		gatherRows(&r.side, j.pairs, r.rows)
 		var others []*vector.Vector
 		if j.spec.Kind.pairs() {
 			others = nulls(j.spec.ProbeTypes)

@@ -184,7 +184,7 @@ func (j *Join) index(ctx context.Context) error {
 		}
 	}
 	j.keepers = nil
-	return nil
+	return j.code(ctx, workers)
 }
 
 // togetherBytes is the memory that putting lists together takes besides their rows: so many columns at a time are there

@@ -23,9 +23,11 @@ type joinTable struct {
 	// exact: one key of fixed width without NULLs that count. Its hash is a bijection of the value, so equal hashes are
 	// equal keys.
 	exact bool
-	parts []joinPart
-	shift uint     // hash >> shift is the partition
-	next  []uint32 // the next row of the same key + 1; 0: none
+	// direct finds keys of a small range; with rows there are no parts.
+	direct *joinDirect
+	parts  []joinPart
+	shift  uint     // hash >> shift is the partition
+	next   []uint32 // the next row of the same key + 1; 0: none
 	// chained says that some key has several rows.
 	chained bool
 	filled  int // rows that can be found: those without NULL, or all with nullEqual
@@ -59,6 +61,10 @@ func newJoinTable(ctx context.Context, keys []*vector.Vector, n, workers int, nu
 	t := &joinTable{keys: keys, nullEqual: nullEqual, next: make([]uint32, n)}
 	k := keys[0]
 	t.exact = len(keys) == 1 && k.Type.Kind() != vector.Bytes && (k.Valid == nil || !nullEqual)
+	var err error
+	if t.direct, err = t.directly(ctx, n); err != nil || t.direct != nil && t.direct.rows != nil {
+		return t, err
+	}
 	parts := 1
 	for parts < maxJoinParts && parts*joinPartRows < n {
 		parts *= 2
@@ -68,7 +74,7 @@ func newJoinTable(ctx context.Context, keys []*vector.Vector, n, workers int, nu
 	batches := (n + vector.Size - 1) / vector.Size
 	counts := make([][]uint32, batches) // rows of each partition in a batch
 	skips := make([]vector.Bitmap, batches)
-	err := Spread(ctx, batches, workers, func(i int) error {
+	err = Spread(ctx, batches, workers, func(i int) error {
 		from, to := i*vector.Size, min((i+1)*vector.Size, n)
 		h := joinHasher{hashes: hashes[from:to:to]}
 		h.rows(cut(keys, from, to), to-from, nullEqual)
@@ -196,6 +202,10 @@ func sameKey(a *vector.Vector, i int, b *vector.Vector, j int) bool {
 // lookup writes the first build row + 1 of each of n rows into first; 0: the key is not there. The loads of the first
 // pass do not depend on each other, so their cache misses overlap.
 func (t *joinTable) lookup(h *joinHasher, keys []*vector.Vector, n int, first []uint32) {
+	if t.direct != nil && t.direct.rows != nil {
+		t.direct.lookup(keys[0], n, first)
+		return
+	}
 	h.rows(keys, n, t.nullEqual)
 	first = first[:n]
 	hashes := h.hashes[:n]
@@ -251,6 +261,9 @@ func sameTexts(probe, build *vector.Vector, first []uint32) {
 
 // find is the slow path of lookup, for one row whose key is not in its first slot.
 func (t *joinTable) find(hash uint64, keys []*vector.Vector, i int) uint32 {
+	if t.direct != nil && t.direct.rows != nil {
+		return t.direct.find(keys[0], i)
+	}
 	p := &t.parts[t.part(hash)]
 	for at := hash & p.mask; ; at = (at + 1) & p.mask {
 		slot := &p.slots[at]

@@ -1,25 +1,36 @@
 package exec
 
 import (
+	"context"
+	"sync/atomic"
+
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/intern"
 )
 
-// sharedGroups numbers groups for all workers together: every key column has its values numbered, and pairs of the
-// number so far and the number in the next column are numbered in turn, as groups does for one worker. Numbers have
+// sharedGroups numbers groups for all workers together, those of several keys by their keys as one text. Numbers have
 // gaps. Safe for concurrent use through workers.
 type sharedGroups struct {
-	columns []*intern.Shared
-	pairs   []*intern.Shared // pairs[k] numbers (number so far)<<32 | number in column k+1
+	whole   *intern.Shared   // of the key, or of the texts of several keys
+	packing *packing         // nil: one key
+	columns []*intern.Shared // by key: of the values that have codes, else nil
 }
 
-func newSharedGroups(keys []expr.Expr) *sharedGroups {
-	s := &sharedGroups{}
+// newSharedGroups makes shared groups for keys of which a worker has some groups.
+func newSharedGroups(keys []expr.Expr, own *groups) *sharedGroups {
+	if len(keys) == 1 {
+		return &sharedGroups{whole: intern.NewShared(keys[0].Type())}
+	}
+	types := make([]vector.Type, len(keys))
 	for i, k := range keys {
-		s.columns = append(s.columns, intern.NewShared(k.Type()))
-		if i > 0 {
-			s.pairs = append(s.pairs, intern.NewShared(vector.Uint64Type))
+		types[i] = k.Type()
+	}
+	s := &sharedGroups{whole: intern.NewShared(vector.BinaryType), packing: newPacking(types, own),
+		columns: make([]*intern.Shared, len(keys))}
+	for k, form := range s.packing.forms {
+		if form == packedCode {
+			s.columns[k] = intern.NewShared(types[k])
 		}
 	}
 	return s
@@ -27,44 +38,48 @@ func newSharedGroups(keys []expr.Expr) *sharedGroups {
 
 // groupsWorker is a worker's way to shared groups. One goroutine at a time.
 type groupsWorker struct {
-	columns, pairs []*intern.Worker
-	part           []uint32      // scratch: numbers in a column
-	pair           vector.Vector // scratch
+	whole   *intern.Worker
+	columns []*intern.Worker
+	packer  *packer // nil: one key
 }
 
 func (s *sharedGroups) worker(at int) *groupsWorker {
-	w := &groupsWorker{pair: vector.Vector{Type: vector.Uint64Type}}
-	for _, c := range s.columns {
-		w.columns = append(w.columns, c.Worker(at))
+	w := &groupsWorker{whole: s.whole.Worker(at)}
+	if s.packing == nil {
+		return w
 	}
-	for _, p := range s.pairs {
-		w.pairs = append(w.pairs, p.Worker(at))
+	w.packer, w.columns = newPacker(s.packing), make([]*intern.Worker, len(s.columns))
+	for k, c := range s.columns {
+		if c != nil {
+			w.columns[k] = c.Worker(at)
+		}
 	}
 	return w
 }
 
 // number writes the groups of n rows into ids.
 func (w *groupsWorker) number(keys []*vector.Vector, n int, ids []uint32) {
-	w.columns[0].Intern(keys[0], n, ids)
-	for k, p := range w.pairs {
-		w.part = vector.Sized(w.part, n)
-		w.columns[k+1].Intern(keys[k+1], n, w.part)
-		pairs := w.pair.Uints[:0]
-		for i, id := range ids[:n] {
-			pairs = append(pairs, uint64(id)<<32|uint64(w.part[i]))
-		}
-		w.pair.Uints = pairs
-		p.Intern(&w.pair, n, ids)
+	p := w.packer
+	if p == nil {
+		w.whole.Intern(keys[0], n, ids)
+		return
 	}
+	for k, c := range w.columns {
+		if c != nil {
+			p.codes[k] = vector.Sized(p.codes[k], n)
+			c.Intern(keys[k], n, p.codes[k])
+		}
+	}
+	w.whole.Intern(p.pack(keys, n), n, ids)
 }
 
 // bytes is about the memory of the groups that falls to this worker.
-func (w *groupsWorker) bytes() (n int64) {
+func (w *groupsWorker) bytes() int64 {
+	n := w.whole.Bytes()
 	for _, c := range w.columns {
-		n += c.Bytes()
-	}
-	for _, p := range w.pairs {
-		n += p.Bytes()
+		if c != nil {
+			n += c.Bytes()
+		}
 	}
 	return n
 }
@@ -72,52 +87,77 @@ func (w *groupsWorker) bytes() (n int64) {
 // keys returns shard i of the groups, of intern.Shards: their numbers and, for each key column, their values. Only when
 // no worker is at work any more.
 func (s *sharedGroups) keys(i int) (numbers []uint32, values []*vector.Vector) {
-	numbers, last := s.whole().Values(i)
-	if len(s.pairs) == 0 {
-		return numbers, []*vector.Vector{last}
-	}
-	return numbers, s.members(last.Uints)
-}
-
-// whole numbers the groups.
-func (s *sharedGroups) whole() *intern.Shared {
-	if len(s.pairs) == 0 {
-		return s.columns[0]
-	}
-	return s.pairs[len(s.pairs)-1]
+	numbers, v := s.whole.Values(i)
+	return numbers, s.members(v, len(numbers))
 }
 
 // numbers are those of the groups of shard i, as in keys.
 func (s *sharedGroups) numbers(i int) []uint32 {
-	numbers, _ := s.whole().Values(i)
+	numbers, _ := s.whole.Values(i)
 	return numbers
 }
 
 // gather are the keys of some groups. Only when no worker is at work any more.
 func (s *sharedGroups) gather(numbers []uint32) []*vector.Vector {
-	v := s.whole().Gather(numbers)
-	if len(s.pairs) == 0 {
-		return []*vector.Vector{v}
-	}
-	return s.members(v.Uints)
+	return s.members(s.whole.Gather(numbers), len(numbers))
 }
 
-// members are the values of which groups consist, given by their last pairs.
-func (s *sharedGroups) members(pairs []uint64) []*vector.Vector {
-	values := make([]*vector.Vector, len(s.columns))
-	member := make([]uint32, len(pairs))
-	for k := len(s.pairs) - 1; k >= 0; k-- {
-		for g, p := range pairs {
-			member[g] = uint32(p)
-		}
-		values[k+1] = s.columns[k+1].Gather(member)
-		for g, p := range pairs {
-			member[g] = uint32(p >> 32)
-		}
-		if k > 0 {
-			pairs = s.pairs[k-1].Gather(member).Uints
+// members are the values of the keys of n groups.
+func (s *sharedGroups) members(v *vector.Vector, n int) []*vector.Vector {
+	if s.packing == nil {
+		return []*vector.Vector{v}
+	}
+	values, codes := s.packing.unpack(v, n)
+	for k, c := range s.columns {
+		if c != nil {
+			values[k] = c.Gather(codes[k])
 		}
 	}
-	values[0] = s.columns[0].Gather(member)
 	return values
 }
+
+// groupShards is a source of the groups of all shards. Workers take turns: each puts the keys of a shard at a time
+// together.
+type groupShards struct {
+	ctx     context.Context
+	of      *sharedGroups
+	results []*vector.Vector
+	next    atomic.Int64
+}
+
+// Reader gives a worker its share.
+func (p *groupShards) Reader(int) Reader { return &groupShardsReader{p: p} }
+
+type groupShardsReader struct {
+	p  *groupShards
+	in Reader // of the shard at hand
+}
+
+func (r *groupShardsReader) Next(b *vector.Batch) (bool, error) {
+	for {
+		if r.in != nil {
+			ok, err := r.in.Next(b)
+			if ok || err != nil {
+				return ok, err
+			}
+			r.in = nil
+		}
+		if err := r.p.ctx.Err(); err != nil {
+			return false, err
+		}
+		k := int(r.p.next.Add(1)) - 1
+		if k >= intern.Shards {
+			return false, nil
+		}
+		numbers, keys := r.p.of.keys(k)
+		shard := &vector.Batch{N: len(numbers), Cols: keys}
+		for _, v := range r.p.results {
+			own := &vector.Vector{}
+			own.Gather(v, numbers)
+			shard.Cols = append(shard.Cols, own)
+		}
+		r.in = Values(shard).Reader(0)
+	}
+}
+
+func (r *groupShardsReader) Close() {}

@@ -256,11 +256,15 @@ const runChunks = 16
 // sorted returns the row numbers in order. Runs of chunks are sorted by as many goroutines as given, then merged pair
 // by pair.
 func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
-	if err := s.findCommon(ctx); err != nil {
+	list := make([]entry, s.n)
+	ranked, err := s.rank(ctx, list, workers)
+	if err == nil && !ranked {
+		err = s.findCommon(ctx)
+	}
+	if err != nil {
 		return nil, err
 	}
-	list := make([]entry, s.n)
-	if s.n >= wholeRows && s.prefixesRepeat() {
+	if !ranked && s.n >= wholeRows && s.prefixesRepeat() {
 		if err := s.sortWhole(ctx, list, workers); err != nil {
 			return nil, err
 		}
@@ -275,9 +279,9 @@ func (s *sorter) sorted(ctx context.Context, workers int) ([]uint32, error) {
 		}
 		bounds = append(bounds, end)
 	}
-	err := Spread(ctx, len(bounds)-1, workers, func(i int) error {
+	err = Spread(ctx, len(bounds)-1, workers, func(i int) error {
 		at := bounds[i]
-		for k := i * per; k < min((i+1)*per, len(s.chunks)); k++ {
+		for k := i * per; k < min((i+1)*per, len(s.chunks)) && !ranked; k++ {
 			n := len(s.chunks[k].ends)
 			s.fill(list[at:at+n], k)
 			at += n

@@ -205,7 +205,7 @@ func (c *callNode) overDictionary(n, at int) (*vector.Vector, error) {
 	if size == 0 {
 		return vector.ConstNull(c.call.T), nil
 	}
-	if c.of != d.Values {
+	if c.of != d.Values || c.varies(at) {
 		c.dict, c.of = nil, d.Values
 		c.rows = append(c.rows[:0], c.in...)
 		c.in[at] = d.Values
@@ -230,6 +230,16 @@ func (c *callNode) overDictionary(n, at int) (*vector.Vector, error) {
 	}
 	c.over.Valid = d.Valid
 	return &c.over, nil
+}
+
+// varies reports whether a constant beside the dictionary may be another one in each batch.
+func (c *callNode) varies(dictionary int) bool {
+	for i, fixed := range c.fixed {
+		if i != dictionary && !fixed {
+			return true
+		}
+	}
+	return false
 }
 
 // run computes n rows into out and reuses its buffers. held is the memory counted for them.

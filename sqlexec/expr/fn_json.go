@@ -26,9 +26,15 @@ func decodeJSON(b []byte) (any, bool) {
 // members.
 func decodedBytes(doc []byte) int64 {
 	const value, object, array = 96, 384, 64
+	if len(doc) <= shortDocument { // the most that as many bytes may take
+		return value + (2+object)*int64(len(doc))
+	}
 	count := func(c string) int64 { return int64(bytes.Count(doc, []byte(c))) }
 	return 2*int64(len(doc)) + value*(count(",")+1) + object*count("{") + array*count("[")
 }
+
+// shortDocument is the length up to which the members of a document are not counted.
+const shortDocument = 256
 
 // decodes declares that functions decode the document that is their first argument, which is work to be counted.
 func decodes(names ...string) {
@@ -50,6 +56,11 @@ func compacts(f *Function) {
 // registerJSONGet registers a function of (json, path) that sets row i of out from the value found, or gives false for
 // NULL.
 func registerJSONGet(name string, result vector.Type, set func(x any, out *vector.Vector, i int) bool) {
+	registerJSONPart(name, result, jsonSetter{value: set})
+}
+
+// registerJSONPart is registerJSONGet for a function that perhaps takes values as they are written.
+func registerJSONPart(name string, result vector.Type, set jsonSetter) {
 	bind := simpleBind(sig{vector.JSONType, str}, result, name, nil)
 	register(&Function{min: 2, max: 2, makesNull: true,
 		bind: func(c *Context, args []Expr) ([]Expr, vector.Type, kernel, error) {
@@ -63,7 +74,7 @@ func registerJSONGet(name string, result vector.Type, set func(x any, out *vecto
 	decodes(name)
 }
 
-func jsonGetKernel(look lookup, set func(x any, out *vector.Vector, i int) bool) kernel {
+func jsonGetKernel(look lookup, set jsonSetter) kernel {
 	return func(n int, a []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		last, path, ok := "", jsonPath(nil), true
 		for i := range n {
@@ -72,11 +83,11 @@ func jsonGetKernel(look lookup, set func(x any, out *vector.Vector, i int) bool)
 					last = strings.Clone(p)
 					path, ok = parsePath(last)
 				}
-				x, found, err := look(path, ok, a[0], i)
+				set, err := set.at(path, ok, look, a[0], out, i)
 				if err != nil {
 					return err
 				}
-				if found && set(x, out, i) {
+				if set {
 					if out.Valid != nil {
 						out.Valid = out.Valid.With(i)
 					}
@@ -87,6 +98,20 @@ func jsonGetKernel(look lookup, set func(x any, out *vector.Vector, i int) bool)
 		}
 		return nil
 	}
+}
+
+// at sets row i of out from the value at a path in a document.
+func (s *jsonSetter) at(path jsonPath, ok bool, look lookup, docs, out *vector.Vector, i int) (set bool, err error) {
+	if ok && s.part != nil {
+		switch part, found, sure := path.plain(docs.Bytes(i)); {
+		case sure && !found:
+			return false, nil
+		case sure && s.part(part, out):
+			return true, nil
+		}
+	}
+	x, found, err := look(path, ok, docs, i)
+	return err == nil && found && s.value(x, out, i), err
 }
 
 func init() {
@@ -112,34 +137,8 @@ func init() {
 		}
 		return append(dst, a[0].Bytes(i)...)
 	}), "json_to_string")
-	registerJSONGet("json_get_int", i64, func(x any, out *vector.Vector, _ int) bool {
-		switch x := x.(type) {
-		case bool:
-			out.Ints = append(out.Ints, int64(vector.Bit(x)))
-			return true
-		case json.Number:
-			n, err := x.Int64()
-			if err == nil {
-				out.Ints = append(out.Ints, n)
-			}
-			return err == nil
-		}
-		return false
-	})
-	registerJSONGet("json_get_float", f64, func(x any, out *vector.Vector, _ int) bool {
-		switch x := x.(type) {
-		case bool:
-			out.Floats = append(out.Floats, float64(vector.Bit(x)))
-			return true
-		case json.Number:
-			f, err := x.Float64()
-			if err == nil {
-				out.Floats = append(out.Floats, f)
-			}
-			return err == nil
-		}
-		return false
-	})
+	registerJSONPart("json_get_int", i64, jsonSetter{intValue, intPart})
+	registerJSONPart("json_get_float", f64, jsonSetter{floatValue, floatPart})
 	registerJSONGet("json_get_bool", flag, func(x any, out *vector.Vector, i int) bool {
 		b, ok := x.(bool)
 		if ok {
@@ -147,22 +146,9 @@ func init() {
 		}
 		return ok
 	})
-	text := func(x any, out *vector.Vector, _ int) bool {
-		switch x := x.(type) {
-		case string:
-			out.PushBytes([]byte(x))
-		case json.Number:
-			out.PushBytes([]byte(x.String()))
-		case bool:
-			out.PushBytes(strconv.AppendBool(nil, x))
-		default:
-			return false
-		}
-		return true
-	}
-	registerJSONGet("json_get_string", str, text)
-	registerJSONGet("json_get", str, func(x any, out *vector.Vector, i int) bool {
-		if text(x, out, i) {
+	registerJSONPart("json_get_string", str, jsonSetter{textValue, textPart})
+	registerJSONPart("json_get", str, jsonSetter{func(x any, out *vector.Vector, i int) bool {
+		if textValue(x, out, i) {
 			return true
 		}
 		b, err := convert.MarshalJSON(x)
@@ -171,7 +157,7 @@ func init() {
 		}
 		out.PushBytes(b)
 		return true
-	})
+	}, textPart})
 	registerJSONGet("json_get_object", vector.JSONType, func(x any, out *vector.Vector, _ int) bool {
 		m, ok := x.(map[string]any)
 		if !ok {

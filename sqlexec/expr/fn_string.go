@@ -363,10 +363,42 @@ func places(set string) func(rune) int {
 func byteAt(s []byte, k int64) int {
 	at := 0
 	for ; k > 0 && at < len(s); k-- {
+		if s[at] < utf8.RuneSelf {
+			at++
+			continue
+		}
 		_, w := utf8.DecodeRune(s[at:])
 		at += w
 	}
 	return at
+}
+
+// partOf is part k of a text that is cut at a separator, from 1, or from -1 at its end; nothing where there is no such
+// part. A text that is cut at nothing is one part.
+func partOf(s, sep []byte, k int64) []byte {
+	if k < 0 {
+		count := int64(1)
+		if len(sep) > 0 {
+			count += int64(bytes.Count(s, sep))
+		}
+		k += count + 1
+	}
+	if k < 1 || len(sep) == 0 && k > 1 {
+		return nil
+	}
+	for ; len(sep) > 0; k-- {
+		end := bytes.Index(s, sep)
+		switch {
+		case end < 0 && k > 1:
+			return nil
+		case end < 0:
+			return s
+		case k == 1:
+			return s[:end]
+		}
+		s = s[end+len(sep):]
+	}
+	return s
 }
 
 func registerParts() {
@@ -468,18 +500,7 @@ func registerParts() {
 			return append(dst, strings.Repeat(" ", int(max(a[0].Ints[i], 0)))...)
 		}), "space")
 	simple(3, sig{str, str, i64}, str, mapText(func(dst []byte, a []*vector.Vector, i int) []byte {
-		s, sep, k := a[0].Str(i), a[1].Str(i), a[2].Ints[i]
-		parts := []string{s}
-		if sep != "" {
-			parts = strings.Split(s, sep)
-		}
-		if k < 0 {
-			k = int64(len(parts)) + k + 1
-		}
-		if k < 1 || k > int64(len(parts)) {
-			return dst
-		}
-		return append(dst, parts[k-1]...)
+		return append(dst, partOf(a[0].Bytes(i), a[1].Bytes(i), a[2].Ints[i])...)
 	}), "split_part")
 	find := func(s, sub []byte) int64 {
 		at := bytes.Index(s, sub)

@@ -14,6 +14,9 @@ import (
 // value they lead to with the rest of the path. found is false when there is none, sure when the decoder has to look:
 // what the walk refuses the decoder may take, such as deeper nesting.
 func (p jsonPath) descend(doc []byte) (part []byte, rest jsonPath, found, sure bool) {
+	if part, found, sure = p.plain(doc); sure {
+		return part, nil, found, true
+	}
 	for len(p) > 0 && p[0].kind == '.' {
 		r := jsontext.Reader{}
 		r.Reset(doc)

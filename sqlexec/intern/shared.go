@@ -56,11 +56,28 @@ func (s *Shared) Values(i int) (numbers []uint32, values *vector.Vector) {
 // Gather returns the values of numbers, Flat. Only when no worker is at work any more.
 func (s *Shared) Gather(numbers []uint32) *vector.Vector {
 	v := &vector.Vector{Type: s.shards[0].in.Values.Type}
+	if v.Type.Kind() == vector.Bytes && s.whole() {
+		v.Views = make([]vector.View, 0, len(numbers))
+		for _, x := range numbers {
+			v.PushBytes(s.shards[x%Shards].in.Values.Bytes(int(x >> shardBits)))
+		}
+		return v
+	}
 	for i, x := range numbers {
 		at := int(x >> shardBits)
 		v.Append(i, s.shards[x%Shards].in.Values, at, at+1)
 	}
 	return v
+}
+
+// whole reports whether there is no NULL.
+func (s *Shared) whole() bool {
+	for i := range s.shards {
+		if s.shards[i].in.null >= 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // Worker interns into a Shared. One goroutine at a time.

@@ -1,0 +1,56 @@
+package exec
+
+import (
+	"context"
+
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+)
+
+// Texts of build rows that are few, such as the teams of hosts, come with their codes: operators above a join look at
+// each text once, and a batch of pairs gathers 4 bytes a row.
+
+// fewTexts is the number of distinct texts up to which a column of build rows is coded: others have more among their
+// first rows, as a rule.
+const fewTexts = 1024
+
+// code makes dictionaries of the columns of build rows that have few texts and no NULLs.
+func (j *Join) code(ctx context.Context, workers int) error {
+	j.pairs = j.rows
+	if j.block != nil || j.rows.N < 2 {
+		return nil
+	}
+	coded := &vector.Batch{N: j.rows.N, Cols: make([]*vector.Vector, len(j.rows.Cols))}
+	err := Spread(ctx, len(coded.Cols), workers, func(i int) (err error) {
+		coded.Cols[i], err = j.coded(ctx, j.rows.Cols[i], j.rows.N)
+		return err
+	})
+	if err == nil {
+		j.pairs = coded
+	}
+	return err
+}
+
+// coded returns a column of n rows with codes, or as it is.
+func (j *Join) coded(ctx context.Context, v *vector.Vector, n int) (*vector.Vector, error) {
+	if !v.Type.IsText() || v.Form != vector.Flat || v.HasNull(0, n) {
+		return v, nil
+	}
+	bytes := 4 * int64(n)
+	if j.reserve(bytes) != nil {
+		return v, nil // there is no room for codes
+	}
+	in, codes := expr.NewInterner(v.Type), vector.Room[uint32](n)[:n]
+	for from := 0; from < n; from += vector.Size {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		to := min(from+vector.Size, n)
+		in.Intern(v.Slice(from, to), to-from, codes[from:to])
+		if in.Len() > fewTexts {
+			j.release(bytes)
+			return v, nil
+		}
+	}
+	return &vector.Vector{Type: v.Type, Form: vector.Dict, Codes: codes, Values: in.Values}, nil
+}
