@@ -25,13 +25,13 @@ func Check(fs vfs.FS, name string) []error {
 	c := checker{p: p}
 	_, err = p.Origin()
 	c.add(err)
-	c.add(p.readable(func() error { c.series(); return nil }))
-	c.add(p.readable(c.tags))
-	columns, err := p.columns()
+	c.add(p.use(func() error { c.series(); return nil }))
+	c.add(p.use(c.tags))
+	columns, err := using(p, p.columns)
 	c.add(err)
 	if err == nil {
 		for _, col := range columns.all {
-			c.add(p.readable(func() error { c.column(col); return nil }))
+			c.add(p.use(func() error { c.column(col); return nil }))
 		}
 	}
 	if err := p.Close(); err != nil {

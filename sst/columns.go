@@ -44,11 +44,7 @@ func (p *Part) columns() (*columnSet, error) {
 	if s := p.set.Load(); s != nil {
 		return s, nil
 	}
-	var d *directory
-	err := p.readable(func() (err error) {
-		d, err = p.directory()
-		return err
-	})
+	d, err := p.directory()
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package sst
 import (
 	"cmp"
 	"errors"
-	"runtime/debug"
 	"slices"
 
 	"varve/engine/scan"
@@ -25,9 +24,8 @@ func (r *run) Block(i int) (int, scan.Range) {
 	return b.rows, scan.Range{From: b.minTime, To: b.maxTime}
 }
 
-// Extent returns the blocks that hold rows of series whose keys begin with prefix.
-func (p *Part) Extent(prefix []byte) (_ scan.Pieces, err error) {
-	defer p.reading(debug.SetPanicOnFault(true), &err)
+// extent returns the blocks that hold rows of series whose keys begin with prefix.
+func (p *Part) extent(prefix []byte) (scan.Pieces, error) {
 	t, err := p.seriesTable()
 	if err != nil {
 		return scan.Pieces{}, err
@@ -42,9 +40,8 @@ func (p *Part) Extent(prefix []byte) (_ scan.Pieces, err error) {
 	return scan.Pieces{From: p.blockOf(int(t.first[from]), -1), To: p.blockOf(int(t.first[to])-1, -1) + 1}, nil
 }
 
-// Tables calls f with the tables that have series in the part and their rows, by rising id, until f says false.
-func (p *Part) Tables(f func(id schema.TableID, rows int) bool) (err error) {
-	defer p.reading(debug.SetPanicOnFault(true), &err)
+// eachTable calls f with the tables that have series in the part and their rows, by rising id, until f says false.
+func (p *Part) eachTable(f func(id schema.TableID, rows int) bool) error {
 	t, err := p.seriesTable()
 	if err != nil {
 		return err
@@ -70,17 +67,13 @@ func (p *Part) Tables(f func(id schema.TableID, rows int) bool) (err error) {
 	return nil
 }
 
-// Stat answers for stored columns of unchanged type; not when a string bound was cut.
-func (r *run) Stat(c schema.Column) (s scan.ColumnStat, ok bool) {
+// stat answers for stored columns of unchanged type; not when a string bound was cut.
+func (r *run) stat(c schema.Column) (s scan.ColumnStat, ok bool) {
 	col, err := r.p.column(c.ID)
 	if err != nil || col == nil || col.typ != c.Type || r.p.aside.Load() != nil {
 		return s, false
 	}
-	var x *pageIndex
-	err = r.p.readable(func() (err error) {
-		x, err = r.p.index(col)
-		return err
-	})
+	x, err := r.p.index(col)
 	if err != nil {
 		return s, false // whoever reads the column gets the error
 	}
@@ -102,9 +95,8 @@ func (r *run) Stat(c schema.Column) (s scan.ColumnStat, ok bool) {
 	return s, true
 }
 
-// Split cuts by the series section.
-func (r *run) Split(prefix []byte, n int) (_ [][]byte, err error) {
-	defer r.p.reading(debug.SetPanicOnFault(true), &err)
+// split cuts by the series section.
+func (r *run) split(prefix []byte, n int) ([][]byte, error) {
 	t, err := r.p.seriesTable()
 	if err != nil {
 		return nil, err
@@ -116,9 +108,8 @@ func (r *run) Split(prefix []byte, n int) (_ [][]byte, err error) {
 	return keys, nil
 }
 
-// Scan returns a cursor over the blocks that spec.Pieces names.
-func (r *run) Scan(spec *scan.Spec) (_ scan.Cursor, err error) {
-	defer r.p.reading(debug.SetPanicOnFault(true), &err)
+// scan returns a cursor over the blocks that spec.Pieces names.
+func (r *run) scan(spec *scan.Spec) (_ scan.Cursor, err error) {
 	c := &cursor{p: r.p, to: len(r.p.blocks)}
 	if c.sel, err = r.p.selector(spec); err != nil {
 		return nil, err
@@ -161,9 +152,8 @@ type cursor struct {
 	order    []int // the same by falling time; nil: rising numbers
 }
 
-// Next fills b with up to vector.Size rows.
-func (c *cursor) Next(b *vector.Batch) (ok bool, err error) {
-	defer c.p.reading(debug.SetPanicOnFault(true), &err)
+// fill fills b with up to vector.Size rows.
+func (c *cursor) fill(b *vector.Batch) (bool, error) {
 	for {
 		if ok, err := c.out.next(b); ok || err != nil {
 			return ok, err

@@ -35,11 +35,11 @@ func Dump(out io.Writer, fs vfs.FS, name string, o DumpOptions) error {
 	w := bufio.NewWriter(out)
 	d := &dumper{p: p, w: w}
 	found := false
-	d.columns, err = p.columns()
+	d.columns, err = using(p, p.columns)
 	if err != nil {
 		return errors.Join(err, p.Close())
 	}
-	err = p.readable(func() error { found = d.sections(o); return nil })
+	err = p.use(func() error { found = d.sections(o); return nil })
 	if err := errors.Join(err, p.Close(), w.Flush()); err != nil {
 		return err
 	}

@@ -2,7 +2,6 @@ package sst
 
 import (
 	"fmt"
-	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 
@@ -157,9 +156,8 @@ func (p *Part) filter(c *column, x *pageIndex, block int) []byte {
 	return body
 }
 
-// readFilter returns the filter of a block that has one after checking it.
-func (p *Part) readFilter(c *column, f *filterIndex, block int) (body []byte, err error) {
-	defer p.reading(debug.SetPanicOnFault(true), &err)
+// checkedFilter returns the filter of a block that has one after checking it.
+func (p *Part) checkedFilter(c *column, f *filterIndex, block int) (body []byte, err error) {
 	b, err := p.file.read(f.at(block))
 	if err == nil {
 		var want uint32

@@ -2,7 +2,6 @@ package sst
 
 import (
 	"math"
-	"runtime/debug"
 	"slices"
 	"sort"
 
@@ -26,9 +25,8 @@ type found struct {
 // would be read. A variable for the tests.
 var fewKeys = invariant.Limit(512, 1)
 
-// Find returns the series of some tables whose tags pass.
-func (r *run) Find(want *scan.Find) (_ scan.Found, err error) {
-	defer r.p.reading(debug.SetPanicOnFault(true), &err)
+// find returns the series of some tables whose tags pass.
+func (r *run) find(want *scan.Find) (_ scan.Found, err error) {
 	f := &found{p: r.p, want: want}
 	if f.table, err = r.p.seriesTable(); err != nil {
 		return nil, err
@@ -77,10 +75,9 @@ func (t *seriesTable) ofTables(tables []schema.TableID) (ranges []seriesRange, t
 	return ranges, total, nil
 }
 
-// TagValues calls f with the values of a tag.
-func (r *run) TagValues(tables []schema.TableID, tag schema.Column, cancelled func() error,
-	f func(val []byte)) (err error) {
-	defer r.p.reading(debug.SetPanicOnFault(true), &err)
+// tagValues calls f with the values of a tag.
+func (r *run) tagValues(tables []schema.TableID, tag schema.Column, cancelled func() error,
+	f func(val []byte)) error {
 	table, err := r.p.seriesTable()
 	if err != nil {
 		return err
@@ -300,10 +297,9 @@ type foundKeys struct {
 	next int
 }
 
-// Next returns the next key.
-func (k *foundKeys) Next() (_ []byte, err error) {
-	defer k.f.p.reading(debug.SetPanicOnFault(true), &err)
-	err = k.walk.seek(int(k.f.numbers[k.next]))
+// step returns the next key.
+func (k *foundKeys) step() ([]byte, error) {
+	err := k.walk.seek(int(k.f.numbers[k.next]))
 	if err == nil {
 		err = k.walk.step()
 	}
@@ -329,9 +325,8 @@ type foundRows struct {
 	behind timeGuess     // of the first row behind them, counted from the first
 }
 
-// Reader reads rows of the series.
-func (f *found) Reader() (_ scan.Rows, err error) {
-	defer f.p.reading(debug.SetPanicOnFault(true), &err)
+// rows reads rows of the series.
+func (f *found) rows() (_ scan.Rows, err error) {
 	dec := decoders.Get().(*encoding.Decoder)
 	spec := &scan.Spec{Columns: f.want.Columns, TimeColumn: f.want.TimeColumn, Stats: f.want.Stats,
 		Cancelled: f.want.Cancelled}
@@ -356,9 +351,8 @@ func (w *foundRows) Begin(i int, time scan.Range) error {
 	return nil
 }
 
-// Next returns the rows of the next block in which the series has any in the range.
-func (w *foundRows) Next(s *scan.Stretch) (ok bool, err error) {
-	defer w.f.p.reading(debug.SetPanicOnFault(true), &err)
+// step returns the rows of the next block in which the series has any in the range.
+func (w *foundRows) step(s *scan.Stretch) (bool, error) {
 	p := w.f.p
 	for w.row < w.to {
 		number := p.blockOf(w.row, w.reader.block)
@@ -483,18 +477,7 @@ func (w *foundRows) timesOf(t *vector.Vector, from, to int) []int64 {
 	return w.flat.Ints
 }
 
-// Kinds returns the kinds of the block at hand.
-func (w *foundRows) Kinds(*scan.Stretch) (*vector.Vector, error) {
-	return w.hiddenColumn(&schema.KindColumn)
-}
-
-// Sequences returns the sequence numbers of the block at hand.
-func (w *foundRows) Sequences(*scan.Stretch) (*vector.Vector, error) {
-	return w.hiddenColumn(&schema.SequenceColumn)
-}
-
-func (w *foundRows) hiddenColumn(c *schema.Column) (_ *vector.Vector, err error) {
-	defer w.f.p.reading(debug.SetPanicOnFault(true), &err)
+func (w *foundRows) hiddenColumn(c *schema.Column) (*vector.Vector, error) {
 	s, err := w.reader.source(c)
 	if err != nil {
 		return nil, err

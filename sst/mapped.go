@@ -29,8 +29,10 @@ func (f *mapped) read(r ref) ([]byte, error) {
 // readAhead has a place read from the disk while others are decoded.
 func (f *mapped) readAhead(r ref) { f.mapping.WillNeed(int64(r.off), int64(r.length)) }
 
-// unreadable is the failed read of the file that a panic with v was.
-func (f *mapped) unreadable(v any) (*vfs.Unreadable, bool) { return vfs.UnreadableIn(f.data, v) }
+// unreadable is the failed read of the file that a fault was; nil: it was another's.
+func (f *mapped) unreadable(fault vfs.MemoryFault) *vfs.Unreadable {
+	return vfs.UnreadableIn(f.data, fault)
+}
 
 // unseal splits bytes from the checksum behind them.
 func unseal(b []byte) (body []byte, sum uint32) {

@@ -30,7 +30,7 @@ func TestReadBounds(t *testing.T) {
 	}
 }
 
-// TestReadAlone holds that nothing but mapped.go touches the bytes of the file.
+// TestReadAlone holds that nothing but mapped.go touches the bytes of the file, and that vfs.Guard alone catches faults.
 func TestReadAlone(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {
@@ -46,6 +46,9 @@ func TestReadAlone(t *testing.T) {
 		}
 		if strings.Contains(string(b), ".data[") || strings.Contains(string(b), "file.data") {
 			t.Errorf("%s reaches for the mapping", name)
+		}
+		if strings.Contains(string(b), "SetPanicOnFault") || strings.Contains(string(b), "recover()") {
+			t.Errorf("%s catches faults by itself", name)
 		}
 	}
 }

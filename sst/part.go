@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 	"math"
 	"path"
-	"runtime/debug"
 	"sync/atomic"
 
 	"varve/engine/scan"
@@ -79,14 +78,13 @@ func Open(fs vfs.FS, name string, o OpenOptions) (*Part, error) {
 	if p.metrics == nil {
 		p.metrics = NewMetrics()
 	}
-	if err := p.open(); err != nil {
+	if err := p.use(p.open); err != nil {
 		return nil, errors.Join(err, m.Unmap())
 	}
 	return p, nil
 }
 
 func (p *Part) open() (err error) {
-	defer p.reading(debug.SetPanicOnFault(true), &err)
 	if p.footer, err = readFooter(&p.file); err != nil {
 		return p.corrupt(err, "")
 	}
@@ -151,8 +149,8 @@ func (p *Part) corrupt(err error, where string) error {
 // Meta is the part's description of itself, without its columns.
 func (p *Part) Meta() Meta { return p.meta }
 
-// ColumnMetas is what the part says of its columns.
-func (p *Part) ColumnMetas() ([]ColumnMeta, error) {
+// columnMetas is what the part says of its columns.
+func (p *Part) columnMetas() ([]ColumnMeta, error) {
 	s, err := p.columns()
 	if err != nil {
 		return nil, err
@@ -323,12 +321,11 @@ func (p *Part) postings(c *column) (*index.Postings, error) {
 // fewKeyBytes is the size of a series section whose keys need not be looked at to bound them. A variable for the tests.
 var fewKeyBytes = int64(1 << 20)
 
-// KeyBytes bounds the bytes of all series keys, each whole, from above; closely where they are many.
-func (p *Part) KeyBytes() (n int64, err error) {
+// keyBytes bounds the bytes of all series keys, each whole, from above; closely where they are many.
+func (p *Part) keyBytes() (n int64, err error) {
 	if size := int64(p.dir.series.length); size <= fewKeyBytes {
 		return size * restartEvery, nil // a key has at most the bytes since the last one that shares nothing
 	}
-	defer p.reading(debug.SetPanicOnFault(true), &err)
 	t, err := p.seriesTable()
 	if err != nil {
 		return 0, err
@@ -339,9 +336,8 @@ func (p *Part) KeyBytes() (n int64, err error) {
 	return n, nil
 }
 
-// EachKey calls f with the key of each series, which is valid during the call.
-func (p *Part) EachKey(f func(key []byte)) (err error) {
-	defer p.reading(debug.SetPanicOnFault(true), &err)
+// eachKey calls f with the key of each series, which is valid during the call.
+func (p *Part) eachKey(f func(key []byte)) error {
 	t, err := p.seriesTable()
 	if err != nil {
 		return err
@@ -368,7 +364,7 @@ func (p *Part) Prepare() {
 	if p.dir.seriesCount < preparedSeries {
 		return
 	}
-	_ = p.readable(func() error {
+	_ = p.use(func() error {
 		_, err := p.seriesTable()
 		if err == nil {
 			_, err = p.tagIndex()
@@ -397,12 +393,11 @@ func (p *Part) seriesTable() (*seriesTable, error) {
 	return t, nil
 }
 
-// Origin is what the part says of itself; nil: nothing, as parts before version 3.
-func (p *Part) Origin() (_ []byte, err error) {
+// originBytes is what the part says of itself; nil: nothing, as parts before version 3.
+func (p *Part) originBytes() ([]byte, error) {
 	if !p.dir.origin.present() {
 		return nil, nil
 	}
-	defer p.reading(debug.SetPanicOnFault(true), &err)
 	b, err := p.section(p.dir.origin, "origin")
 	if err != nil {
 		return nil, err
@@ -473,8 +468,8 @@ func (p *Part) where(c *column, block int) string {
 	return fmt.Sprintf("column %q: block %d", c.name, block)
 }
 
-// TypeOf is the type that the part stores a column in; false when it has no such column.
-func (p *Part) TypeOf(id schema.ColumnID) (t vector.Type, ok bool, err error) {
+// typeOf is the type that the part stores a column in; false when it has no such column.
+func (p *Part) typeOf(id schema.ColumnID) (t vector.Type, ok bool, err error) {
 	c, err := p.column(id)
 	if err != nil || c == nil {
 		return vector.Type{}, false, err

@@ -3,7 +3,6 @@ package sst
 import (
 	"bytes"
 	"fmt"
-	"runtime/debug"
 
 	"varve/engine/scan"
 	"varve/engine/schema"
@@ -25,11 +24,11 @@ func (w *Writer) Splice(p *Part, block int) (bool, error) {
 	if w.err != nil {
 		return false, w.err
 	}
-	src, err := w.splicedFrom(p)
+	src, err := using(p, func() (*spliced, error) { return w.splicedFrom(p) })
 	if err != nil || !src.ok {
 		return false, err
 	}
-	if w.err = w.spliceReadable(p, src, block); w.err != nil {
+	if w.err = p.use(func() error { return w.splice(p, src, block) }); w.err != nil {
 		return false, w.err
 	}
 	return true, nil
@@ -40,7 +39,7 @@ func (w *Writer) splicedFrom(p *Part) (*spliced, error) {
 	if s := w.sources[p]; s != nil {
 		return s, nil
 	}
-	key, err := p.SoleSeries()
+	key, err := p.soleSeries()
 	if err != nil {
 		return nil, err
 	}
@@ -60,11 +59,6 @@ func (w *Writer) splicedFrom(p *Part) (*spliced, error) {
 	}
 	w.sources[p] = s
 	return s, nil
-}
-
-func (w *Writer) spliceReadable(p *Part, src *spliced, block int) (err error) {
-	defer p.reading(debug.SetPanicOnFault(true), &err)
-	return w.splice(p, src, block)
 }
 
 func (w *Writer) splice(p *Part, src *spliced, block int) error {
@@ -178,9 +172,8 @@ func (c *columnWriter) spliceCodes(e *blockEncoder, p *Part, src *spliced, i, bl
 	return true, nil
 }
 
-// SoleSeries is the key of the part's series when it has one only, else nil.
-func (p *Part) SoleSeries() (_ []byte, err error) {
-	defer p.reading(debug.SetPanicOnFault(true), &err)
+// soleSeries is the key of the part's series when it has one only, else nil.
+func (p *Part) soleSeries() ([]byte, error) {
 	if p.dir.seriesCount != 1 {
 		return nil, nil
 	}

@@ -31,7 +31,8 @@
 //
 // # Files
 //
-//	format.go part.go mapped.go unreadable.go   opening, sections, the bytes of a file
+//	format.go part.go mapped.go                 opening, sections, the bytes of a file
+//	entries.go unreadable.go                    calls from outside, bytes that cannot be read
 //	writer.go stream.go tagwriter.go splice.go  writing, blocks taken over whole
 //	series.go tags.go tagindex.go find.go       series, tags, series by tags
 //	tagroom.go                                  what scans hold of tags is counted

@@ -16,12 +16,12 @@ func Verify(fs vfs.FS, name string) (Meta, []error) {
 		}
 	}
 	try := func(read func() error) bool {
-		err := p.readable(read)
+		err := p.use(read)
 		add(err)
 		return err == nil
 	}
 	try(func() error { _, err := p.seriesTable(); return err })
-	try(func() error { _, err := p.Origin(); return err })
+	try(func() error { _, err := p.originBytes(); return err })
 	var columns columnSet
 	try(func() error {
 		s, err := p.columns()

@@ -3,7 +3,6 @@ package sst
 import (
 	"math"
 	"math/bits"
-	"runtime/debug"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -29,17 +28,8 @@ type seriesWalk struct {
 	list    []uint32               // rows of the series in that block
 }
 
-// Series returns a walk over the series with rows that pass. Pieces and Newest are not regarded.
-func (r *run) Series(spec *scan.Spec) (scan.Series, error) {
-	w, err := r.walk(spec)
-	if err != nil {
-		return nil, err
-	}
-	return w, nil
-}
-
-func (r *run) walk(spec *scan.Spec) (_ *seriesWalk, err error) {
-	defer r.p.reading(debug.SetPanicOnFault(true), &err)
+// begin returns a walk over the series with rows that pass. Pieces and Newest are not regarded.
+func (r *run) begin(spec *scan.Spec) (_ *seriesWalk, err error) {
 	w := &seriesWalk{p: r.p, block: -1}
 	w.within.to = r.Rows()
 	if w.sel, err = r.p.selector(spec); err != nil {
@@ -61,9 +51,8 @@ func (r *run) walk(spec *scan.Spec) (_ *seriesWalk, err error) {
 	return w, nil
 }
 
-// Next moves to the next series with matching rows. The key is valid until the following Next.
-func (w *seriesWalk) Next() (key []byte, ok bool, err error) {
-	defer w.p.reading(debug.SetPanicOnFault(true), &err)
+// find moves to the next series with matching rows. The key is valid until the following call.
+func (w *seriesWalk) find() (key []byte, ok bool, err error) {
 	for ; w.next < w.end && !w.sel.nothing; w.next++ {
 		if err := w.step(); err != nil {
 			return nil, false, w.p.corrupt(err, "series")
@@ -136,9 +125,8 @@ func (w *seriesWalk) advance() (bool, error) {
 	return false, nil
 }
 
-// Rows fills b with the next rows of the current series.
-func (w *seriesWalk) Rows(b *vector.Batch) (ok bool, err error) {
-	defer w.p.reading(debug.SetPanicOnFault(true), &err)
+// fill fills b with the next rows of the current series.
+func (w *seriesWalk) fill(b *vector.Batch) (bool, error) {
 	for {
 		if ok, err := w.out.next(b); ok || err != nil {
 			return ok, err
