@@ -10,7 +10,6 @@ import (
 
 	"varve/engine/manifest"
 	"varve/engine/vfs"
-	"varve/sst"
 	"varve/wal"
 )
 
@@ -128,10 +127,7 @@ func (c *checker) parts(state *manifest.State) {
 
 func (c *checker) part(t *manifest.TableState, p manifest.PartMeta) {
 	name := path.Join(c.Dir, partsDir, partName(p.File))
-	meta, errs := sst.Verify(c.FS, name)
-	if len(errs) == 0 && c.Deep {
-		errs = sst.Check(c.FS, name)
-	}
+	meta, errs := verifyPart(c.FS, name, c.Deep)
 	if len(errs) > 0 && vfs.NotExist(errs[0]) && c.replaced(t, p) {
 		return
 	}

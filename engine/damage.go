@@ -67,7 +67,12 @@ func (e *Engine) SetAside() []SetAside { return e.damages.all() }
 // met notes what err says of a part: this query fails with a message that names file and block, the following ones
 // are served from the rest.
 func (d *damages) met(r *region, p *part, err error) error {
-	if p == nil || !errors.Is(err, sst.ErrCorrupt) {
+	switch {
+	case p == nil:
+		return err
+	case errors.Is(err, sst.ErrUnavailable): // nothing is known of the part: it stays as it is
+		return status.Wrap(err, status.StorageUnavailable, "%v", err)
+	case !errors.Is(err, sst.ErrCorrupt):
 		return err
 	}
 	found := manifest.Damage{Block: sst.BlockOf(err), Reason: err.Error()}
@@ -132,7 +137,7 @@ func setAsideOf(t *schema.Table, m manifest.PartMeta, file *sst.Part, d manifest
 // recheck looks at a part whose damage was noted before the store was closed: what is intact again, because the file
 // was replaced by a good copy, is served. It gives the damage that is left; whole: of the part as a whole.
 func (d *damages) recheck(p *part) (left []manifest.Damage, whole bool) {
-	_, errs := sst.Verify(d.of.o.FS, d.of.files.path(p.meta.File))
+	_, errs := verifyPart(d.of.o.FS, d.of.files.path(p.meta.File), false)
 	for _, err := range errs {
 		found := manifest.Damage{Block: sst.BlockOf(err), Reason: err.Error()}
 		if !slices.ContainsFunc(left, func(o manifest.Damage) bool { return o.Block == found.Block }) {

@@ -13,7 +13,6 @@ import (
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/engine/vfs"
-	"varve/sst"
 )
 
 // damagedStore writes one part of three blocks, and a second one, and gives the first one's file.
@@ -181,7 +180,7 @@ func TestDropDamaged(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := mustOpen(t, o)
-		if _, errs := sst.Verify(disk, name); len(errs) == 0 || len(e.SetAside()) != 1 {
+		if _, errs := verifyPart(disk, name, false); len(errs) == 0 || len(e.SetAside()) != 1 {
 			t.Fatalf("%s: %v, set aside: %v", c.name, errs, e.SetAside())
 		}
 		if err := c.drop(e); err != nil {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -68,6 +69,21 @@ func (f *partFiles) open(m manifest.PartMeta) (*part, error) {
 	p.size = sync.OnceValue(p.measure)
 	p.refs.Store(1)
 	return p, nil
+}
+
+// verifyPart checks the file of a part: checksums, and if deep also every block.
+func verifyPart(fs vfs.FS, name string, deep bool) (meta sst.Meta, errs []error) {
+	f, err := sst.Map(fs, name)
+	if err != nil {
+		return sst.Meta{}, []error{err}
+	}
+	if meta, errs = sst.Verify(context.Background(), f, path.Base(name)); len(errs) > 0 || !deep {
+		return meta, errs
+	}
+	if f, err = sst.Map(fs, name); err != nil {
+		return sst.Meta{}, []error{err}
+	}
+	return meta, sst.Check(context.Background(), f, path.Base(name))
 }
 
 // errNoRows: all rows of a merge were replaced or deleted, and a part without rows cannot exist.

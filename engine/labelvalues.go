@@ -73,7 +73,7 @@ func (s *Selection) valuesIn(l *labelled) error {
 		seen := 0
 		// the tables of a region often have the same values in the same order
 		known, next := s.request.Symbols, uint32(0)
-		err := run.run.TagValues(l.tables, readColumn(l.label.column), s.ctx.Err, func(val []byte) {
+		err := run.run.TagValues(s.ctx, l.tables, readColumn(l.label.column), func(val []byte) {
 			if seen++; full == nil && seen%accountSeries == 0 {
 				full = s.ctx.Err()
 			}

@@ -353,8 +353,8 @@ func (m *merged) finish(b *vector.Batch, n int, cols []*vector.Vector) (some boo
 		m.keep = append(m.keep[:0], make(vector.Bitmap, vector.Words(n))...)
 		m.keep.Fill(n)
 		m.prog.Eval(n, func(id schema.ColumnID) *vector.Vector { return cols[m.at[id]] }, m.keep)
-		if m.spec.Cancelled != nil {
-			if err := m.spec.Cancelled(); err != nil { // conditions were cut short, see filter.And.Prepare
+		if m.spec.Context != nil {
+			if err := m.spec.Context.Err(); err != nil { // conditions were cut short, see filter.And.Prepare
 				return false, err
 			}
 		}

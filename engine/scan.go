@@ -165,7 +165,7 @@ func (s *Scan) watch(r Request) Request {
 // describe turns the request into what runs understand.
 func (s *Scan) describe(r Request) error {
 	s.spec = &scan.Spec{TimeColumn: s.t.TimeColumn(), Time: r.Time, Newest: r.Newest, Stats: r.Stats,
-		Memo: &scan.Memo{}, Cancelled: s.ctx.Err, Reserve: r.Reserve,
+		Memo: &scan.Memo{}, Context: s.ctx, Reserve: r.Reserve,
 		Narrowing: s.bounds.Begin()}
 	if s.t.Physical != 0 {
 		s.spec.KeyPrefix = schema.KeyPrefix(s.t.ID)

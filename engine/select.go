@@ -263,7 +263,7 @@ func (s *Selection) findIn(g *group, tests []*labelTest) error {
 		return nil
 	}
 	want := &scan.Find{Time: g.time, TimeColumn: g.tables[0].schema.TimeColumn(), Presence: s.request.Presence,
-		Stats: s.request.Stats, Cancelled: s.ctx.Err, Reserve: s.request.Reserve}
+		Stats: s.request.Stats, Context: s.ctx, Reserve: s.request.Reserve}
 	for _, t := range g.tables {
 		want.Tables = append(want.Tables, t.id)
 		for _, c := range t.columns {

@@ -152,7 +152,7 @@ func (j *partJob) writeSpliced(w *sst.Writer, spec *scan.Spec, parts []*guardedR
 		}
 		g := parts[i]
 		if h.spliced(i) {
-			done, err := w.Splice(g.part.file, h.next[i])
+			done, err := w.Splice(g.ctx, g.part.file, h.next[i])
 			if err != nil {
 				return g.damages.met(g.r, g.part, err)
 			}

@@ -1,6 +1,7 @@
 package memtable
 
 import (
+	"context"
 	"slices"
 
 	"varve/engine/scan"
@@ -36,12 +37,10 @@ func (r *Run) Find(want *scan.Find) (scan.Found, error) {
 }
 
 // TagValues calls f with the values of a tag.
-func (r *Run) TagValues(tables []schema.TableID, tag schema.Column, cancelled func() error, f func(val []byte)) error {
+func (r *Run) TagValues(ctx context.Context, tables []schema.TableID, tag schema.Column, f func(val []byte)) error {
 	for _, id := range tables {
-		if cancelled != nil {
-			if err := cancelled(); err != nil {
-				return err
-			}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		if len(r.s.series.of(id)) == 0 {
 			continue
@@ -58,10 +57,10 @@ func (r *Run) TagValues(tables []schema.TableID, tag schema.Column, cancelled fu
 }
 
 func cancelled(want *scan.Find) error {
-	if want.Cancelled == nil {
+	if want.Context == nil {
 		return nil
 	}
-	return want.Cancelled()
+	return want.Context.Err()
 }
 
 // passing returns the numbers of a table's series whose tags pass, rising. They are not to be changed.

@@ -167,7 +167,7 @@ func BenchmarkCompact(b *testing.B) {
 		}
 		for _, p := range parts {
 			for block := range p.blocks {
-				if ok, err := w.Splice(p, block); !ok || err != nil {
+				if ok, err := w.Splice(ctx, p, block); !ok || err != nil {
 					b.Fatal(ok, err)
 				}
 			}

@@ -2,23 +2,23 @@ package sst
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 
 	"varve/engine/schema"
 	"varve/engine/vector"
-	"varve/engine/vfs"
 	"varve/sst/encoding"
 	"varve/sst/index"
 )
 
 // Check verifies all claims of a part: its checksums and series, every block of every column, that times rise within a
 // series, that zones are the bounds of their blocks, and that postings name the blocks of their values. It returns one
-// error for each damaged place; all wrap ErrCorrupt, except errors of the file system. Damage that costs no rows and no
-// right answer wraps ErrPassedOver, too.
-func Check(fs vfs.FS, name string) []error {
-	p, err := Open(fs, name, OpenOptions{})
+// error for each damaged place, which wraps ErrCorrupt, and for each that cannot be read, and closes the file. Damage
+// that costs no rows and no right answer wraps ErrPassedOver, too. After the end of ctx it gives the context's error.
+func Check(ctx context.Context, f File, name string) []error {
+	p, err := OpenFile(f, name, OpenOptions{Context: ctx})
 	if err != nil {
 		return []error{err}
 	}
@@ -27,7 +27,7 @@ func Check(fs vfs.FS, name string) []error {
 	c.add(err)
 	c.add(p.use(func() error { c.series(); return nil }))
 	c.add(p.use(c.tags))
-	columns, err := using(p, p.columns)
+	columns, err := using(p, func() (*columnSet, error) { return p.columns(ctx) })
 	c.add(err)
 	if err == nil {
 		for _, col := range columns.all {
@@ -57,7 +57,7 @@ func (c *checker) add(err error) {
 
 // series walks over all keys: they rise and can be parsed.
 func (c *checker) series() {
-	t, err := c.p.seriesTable()
+	t, err := c.p.seriesTable(c.p.ctx)
 	if err != nil {
 		c.add(err)
 		return
@@ -85,11 +85,11 @@ func (c *checker) series() {
 
 // tags holds that the tag index names the series of each value, as the keys do, and no others.
 func (c *checker) tags() error {
-	x, err := c.p.tagIndex()
+	x, err := c.p.tagIndex(c.p.ctx)
 	if err != nil || x == nil {
 		return err
 	}
-	t, err := c.p.seriesTable()
+	t, err := c.p.seriesTable(c.p.ctx)
 	if err != nil {
 		return nil // said already
 	}
@@ -123,12 +123,12 @@ func (c *checker) tag(got *indexedTag, id schema.ColumnID, want *tagWriter) erro
 	codes := want.byValue()
 	n := 0
 	all := seriesRange{0, int(c.p.dir.seriesCount)}
-	err := got.each(c.p, all, func(value []byte, series []uint32) error {
+	err := got.each(c.p.ctx, c.p, all, func(value []byte, series []uint32) error {
 		if n == len(codes) || !bytes.Equal(value, want.values.Bytes(codes[n])) ||
 			!slices.Equal(series, list[first[codes[n]]:first[codes[n]+1]]) {
 			return c.p.corrupt(fmt.Errorf("value %d of tag %d", n, id), "tag index")
 		}
-		found, err := got.appendSeries(nil, c.p, value, all)
+		found, err := got.appendSeries(c.p.ctx, nil, c.p, value, all)
 		if err == nil && !slices.Equal(found, series) {
 			err = c.p.corrupt(fmt.Errorf("value %d of tag %d is not found", n, id), "tag index")
 		}
@@ -148,24 +148,24 @@ func (c *checker) tag(got *indexedTag, id schema.ColumnID, want *tagWriter) erro
 
 // column decodes every block and compares what the indexes say.
 func (c *checker) column(col *column) {
-	x, err := c.p.index(col)
+	x, err := c.p.index(c.p.ctx, col)
 	if err != nil {
 		c.add(err)
 		return
 	}
-	values, err := c.p.dictionary(col)
+	values, err := c.p.dictionary(c.p.ctx, col)
 	if err != nil {
 		c.add(err)
 		return
 	}
-	posts, err := c.p.postings(col)
+	posts, err := c.p.postings(c.p.ctx, col)
 	if err != nil {
 		c.add(err)
 	}
 	zones := index.NewZones(col.typ)
 	for i := range c.p.blocks {
 		n := c.p.blocks[i].rows
-		if _, err := c.p.decode(&c.dec, col, i, &c.v); err != nil {
+		if _, err := c.p.decode(c.p.ctx, &c.dec, col, i, &c.v); err != nil {
 			c.add(err)
 			zones = nil
 			continue
@@ -194,11 +194,13 @@ func (c *checker) filter(col *column, x *pageIndex, v *vector.Vector, block int)
 	if f == nil || !f.has(block) {
 		return
 	}
-	b, err := c.p.readFilter(col, f, block)
+	read, err := c.p.readFilter(c.p.ctx, col, f, block)
 	if err != nil {
 		c.add(fmt.Errorf("%w: %w", ErrPassedOver, err))
 		return
 	}
+	defer read.release()
+	b := read.body
 	kind := index.KindOf(b)
 	if kind == 0 {
 		return // of a later program: not used
@@ -219,7 +221,7 @@ func (c *checker) filter(col *column, x *pageIndex, v *vector.Vector, block int)
 
 // times holds that time does not fall within a series.
 func (c *checker) times(col *column, v *vector.Vector, block int) {
-	t, err := c.p.seriesTable()
+	t, err := c.p.seriesTable(c.p.ctx)
 	if err != nil {
 		return // said already
 	}

@@ -51,7 +51,7 @@ func sameValue(a, b *vector.Vector, i int) bool {
 func (sel *selector) checkPacked(t *test, before, after vector.Bitmap) {
 	var v vector.Vector
 	var d encoding.Decoder
-	if _, err := sel.p.decode(&d, t.src.col, sel.reader.block, &v); err != nil {
+	if _, err := sel.p.decode(sel.reader.ctx, &d, t.src.col, sel.reader.block, &v); err != nil {
 		return // the reader meets it
 	}
 	t.Eval(sel.p.blocks[sel.reader.block].rows, &v, before)

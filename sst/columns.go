@@ -1,6 +1,7 @@
 package sst
 
 import (
+	"context"
 	"slices"
 	"sync"
 
@@ -40,11 +41,11 @@ func newColumnSet(d *directory) *columnSet {
 func (s *columnSet) bytes() int64 { return int64(len(s.all)) * columnBytes }
 
 // columns returns the part's columns. It reads them again if they were released.
-func (p *Part) columns() (*columnSet, error) {
+func (p *Part) columns(ctx context.Context) (*columnSet, error) {
 	if s := p.set.Load(); s != nil {
 		return s, nil
 	}
-	d, err := p.directory()
+	d, err := p.directory(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +55,8 @@ func (p *Part) columns() (*columnSet, error) {
 }
 
 // column returns a column; nil: the part has none of the number.
-func (p *Part) column(id schema.ColumnID) (*column, error) {
-	s, err := p.columns()
+func (p *Part) column(ctx context.Context, id schema.ColumnID) (*column, error) {
+	s, err := p.columns(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -26,7 +26,7 @@ func (r *run) Block(i int) (int, scan.Range) {
 
 // extent returns the blocks that hold rows of series whose keys begin with prefix.
 func (p *Part) extent(prefix []byte) (scan.Pieces, error) {
-	t, err := p.seriesTable()
+	t, err := p.seriesTable(p.ctx)
 	if err != nil {
 		return scan.Pieces{}, err
 	}
@@ -42,7 +42,7 @@ func (p *Part) extent(prefix []byte) (scan.Pieces, error) {
 
 // eachTable calls f with the tables that have series in the part and their rows, by rising id, until f says false.
 func (p *Part) eachTable(f func(id schema.TableID, rows int) bool) error {
-	t, err := p.seriesTable()
+	t, err := p.seriesTable(p.ctx)
 	if err != nil {
 		return err
 	}
@@ -69,11 +69,11 @@ func (p *Part) eachTable(f func(id schema.TableID, rows int) bool) error {
 
 // stat answers for stored columns of unchanged type; not when a string bound was cut.
 func (r *run) stat(c schema.Column) (s scan.ColumnStat, ok bool) {
-	col, err := r.p.column(c.ID)
+	col, err := r.p.column(r.p.ctx, c.ID)
 	if err != nil || col == nil || col.typ != c.Type || r.p.aside.Load() != nil {
 		return s, false
 	}
-	x, err := r.p.index(col)
+	x, err := r.p.index(r.p.ctx, col)
 	if err != nil {
 		return s, false // whoever reads the column gets the error
 	}
@@ -97,7 +97,7 @@ func (r *run) stat(c schema.Column) (s scan.ColumnStat, ok bool) {
 
 // split cuts by the series section.
 func (r *run) split(prefix []byte, n int) ([][]byte, error) {
-	t, err := r.p.seriesTable()
+	t, err := r.p.seriesTable(r.p.ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func TestVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 			store(t, fs, "old", b)
-			if errs := Check(fs, "old"); len(errs) > 0 {
+			if errs := checkFile(fs, "old"); len(errs) > 0 {
 				t.Fatal(errs)
 			}
 			p, err := Open(fs, "old", OpenOptions{})
@@ -290,7 +290,7 @@ func findEach(tb testing.TB, fs vfs.FS, name string, model *table) {
 func TestDamage(t *testing.T) {
 	fs, model := smallPart(t)
 	whole, filters := file(t, fs, "p"), filterBytes(t, fs, "p")
-	if errs := Check(fs, "p"); len(errs) > 0 {
+	if errs := checkFile(fs, "p"); len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	for i := range whole {
@@ -309,7 +309,7 @@ func TestDamage(t *testing.T) {
 		} else if !strings.Contains(err.Error(), "bad") {
 			t.Fatalf("byte %d turned: the error does not name the file: %v", i, err)
 		}
-		errs := Check(fs, "bad")
+		errs := checkFile(fs, "bad")
 		if len(errs) == 0 {
 			t.Fatalf("byte %d of %d turned: Check finds nothing", i, len(whole))
 		}
@@ -346,13 +346,16 @@ func TestMisplacedPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := p.set.Load().byID[messageColumn.ID]
-	x, err := p.index(c)
+	x, err := using(p, func() (*pageIndex, error) { return p.index(ctx, c) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := file(t, fs, "p")
 	n := min(x.length[0], x.length[1])
-	page, err := p.file.read(ref{x.off[0], uint64(n)})
+	page, err := using(p, func() (b []byte, err error) {
+		b, _, err = p.file.read(ctx, ref{x.off[0], uint64(n)})
+		return b, err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -412,14 +415,14 @@ func resign(b []byte) {
 
 // signPages signs the pages that the page indexes name.
 func signPages(b []byte, d *directory, version uint32) {
-	p := &Part{file: mapped{data: b}, version: version, dir: d, cache: NewCache(0), metrics: NewMetrics(),
+	p := &Part{file: contents{File: &mapped{data: b}}, ctx: ctx, version: version, dir: d, cache: NewCache(0), metrics: NewMetrics(),
 		blocks: make([]block, len(d.rows))}
 	for i, n := range d.rows {
 		p.blocks[i].rows = int(min(n, MaxBlockRows))
 	}
 	for i := range d.columns {
 		c := &column{columnEntry: &d.columns[i]}
-		x, err := p.index(c)
+		x, err := using(p, func() (*pageIndex, error) { return p.index(ctx, c) })
 		if err != nil {
 			continue
 		}
@@ -460,7 +463,7 @@ func FuzzPart(f *testing.F) {
 		fs := vfs.NewMem()
 		store(t, fs, "p", b)
 		readAll(fs, "p")
-		Check(fs, "p")
+		checkFile(fs, "p")
 		Dump(&bytes.Buffer{}, fs, "p", DumpOptions{Rows: 10})
 	})
 }

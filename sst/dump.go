@@ -35,7 +35,7 @@ func Dump(out io.Writer, fs vfs.FS, name string, o DumpOptions) error {
 	w := bufio.NewWriter(out)
 	d := &dumper{p: p, w: w}
 	found := false
-	d.columns, err = using(p, p.columns)
+	d.columns, err = using(p, func() (*columnSet, error) { return p.columns(p.ctx) })
 	if err != nil {
 		return errors.Join(err, p.Close())
 	}
@@ -116,7 +116,7 @@ func (d *dumper) head() {
 func (d *dumper) series() {
 	d.line("series")
 	d.ref("section", d.p.dir.series)
-	t, err := d.p.seriesTable()
+	t, err := d.p.seriesTable(d.p.ctx)
 	if err != nil {
 		d.line("  %v", err)
 		return
@@ -149,7 +149,7 @@ func (d *dumper) series() {
 // tags prints the tag index.
 func (d *dumper) tags() {
 	d.ref("tag index", d.p.dir.tags)
-	x, err := d.p.tagIndex()
+	x, err := d.p.tagIndex(d.p.ctx)
 	if err != nil {
 		d.line("  %v", err)
 	}
@@ -173,40 +173,49 @@ func (d *dumper) column(c *column) {
 	d.ref("dictionary", c.dictRef)
 	d.ref("postings", c.postRef)
 	d.ref("filters", c.filterRef)
-	x, err := p.index(c)
+	x, err := p.index(p.ctx, c)
 	if err != nil {
 		d.line("  %v", err)
 		return
 	}
 	for i := range p.blocks {
-		page, err := p.file.read(x.at(i))
-		if err != nil {
-			d.line("  block %-8d %v", i, err)
-			continue
-		}
-		about := "damaged"
-		if desc, err := encoding.Describe(page); err == nil {
-			about = desc.Encoding.String()
-		}
-		bounds := "no values"
-		if !x.zones.Min.IsNull(i) {
-			bounds = printed(x.zones.Min, i) + " to " + printed(x.zones.Max, i)
-			if x.zones.MaxCut.Get(i) {
-				bounds += " (cut)"
-			}
-		}
-		d.line("  block %-8d at %8d, %6d bytes, %-8s %d NULL, %s", i, x.off[i], x.length[i], about, x.zones.Nulls[i],
-			bounds)
-		d.templates(page, p.blocks[i].rows)
-		if f := x.filters; f != nil && f.has(i) {
-			about := "damaged"
-			if b := p.filter(c, x, i); b != nil {
-				about = index.Describe(b)
-			}
-			d.line("  filter %-7d at %8d, %6d bytes, %s", i, f.off[i], f.length[i], about)
-		}
+		d.block(c, x, i)
 	}
 	d.dictionary(c)
+}
+
+// block prints the page and the filter of a block of a column.
+func (d *dumper) block(c *column, x *pageIndex, i int) {
+	p := d.p
+	page, release, err := p.file.read(p.ctx, x.at(i))
+	if err != nil {
+		d.line("  block %-8d %v", i, err)
+		return
+	}
+	defer release()
+	about := "damaged"
+	if desc, err := encoding.Describe(page); err == nil {
+		about = desc.Encoding.String()
+	}
+	bounds := "no values"
+	if !x.zones.Min.IsNull(i) {
+		bounds = printed(x.zones.Min, i) + " to " + printed(x.zones.Max, i)
+		if x.zones.MaxCut.Get(i) {
+			bounds += " (cut)"
+		}
+	}
+	d.line("  block %-8d at %8d, %6d bytes, %-8s %d NULL, %s", i, x.off[i], x.length[i], about, x.zones.Nulls[i],
+		bounds)
+	d.templates(page, p.blocks[i].rows)
+	if f := x.filters; f != nil && f.has(i) {
+		about := "damaged"
+		b, release := p.filter(p.ctx, c, x, i)
+		if b != nil {
+			about = index.Describe(b)
+		}
+		release()
+		d.line("  filter %-7d at %8d, %6d bytes, %s", i, f.off[i], f.length[i], about)
+	}
 }
 
 // dumpTemplates is the number of templates of a block that a dump prints.
@@ -227,11 +236,11 @@ func (d *dumper) templates(page []byte, rows int) {
 }
 
 func (d *dumper) dictionary(c *column) {
-	values, err := d.p.dictionary(c)
+	values, err := d.p.dictionary(d.p.ctx, c)
 	if err == nil && values == nil {
 		return
 	}
-	posts, err2 := d.p.postings(c)
+	posts, err2 := d.p.postings(d.p.ctx, c)
 	if err == nil {
 		err = err2
 	}
@@ -275,7 +284,7 @@ func (d *dumper) blockRows(block, n int) {
 	var dec encoding.Decoder
 	for _, c := range d.columns.all {
 		var v vector.Vector
-		if _, err := p.decode(&dec, c, block, &v); err != nil {
+		if _, err := p.decode(p.ctx, &dec, c, block, &v); err != nil {
 			d.line("  %-14s %v", c.name, err)
 			continue
 		}

@@ -1,6 +1,8 @@
 package sst
 
 import (
+	"context"
+
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/vector"
@@ -18,7 +20,7 @@ func (p *Part) use(f func() error) error {
 	if fault == nil {
 		return err
 	}
-	u := p.file.unreadable(fault)
+	u := p.file.Unreadable(fault)
 	if u == nil {
 		panic(fault) // of another part, or none
 	}
@@ -72,8 +74,8 @@ func (p *Part) Origin() ([]byte, error) { return using(p, p.originBytes) }
 
 // readFilter returns the filter of a block that has one after checking it. A fault costs the filter alone, whoever asks
 // for it.
-func (p *Part) readFilter(c *column, f *filterIndex, block int) ([]byte, error) {
-	return using(p, func() ([]byte, error) { return p.checkedFilter(c, f, block) })
+func (p *Part) readFilter(ctx context.Context, c *column, f *filterIndex, block int) (lent, error) {
+	return using(p, func() (lent, error) { return p.checkedFilter(ctx, c, f, block) })
 }
 
 // Stat answers for stored columns of unchanged type; not when a string bound was cut.
@@ -117,9 +119,8 @@ func (r *run) Find(want *scan.Find) (scan.Found, error) {
 }
 
 // TagValues calls f with the values of a tag.
-func (r *run) TagValues(tables []schema.TableID, tag schema.Column, cancelled func() error,
-	f func(val []byte)) error {
-	return r.p.use(func() error { return r.tagValues(tables, tag, cancelled, f) })
+func (r *run) TagValues(ctx context.Context, tables []schema.TableID, tag schema.Column, f func(val []byte)) error {
+	return r.p.use(func() error { return r.tagValues(ctx, tables, tag, f) })
 }
 
 // Next fills b with up to vector.Size rows.

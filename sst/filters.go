@@ -1,6 +1,7 @@
 package sst
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"sync/atomic"
@@ -133,40 +134,49 @@ type filterIndex struct {
 	damaged []atomic.Bool
 }
 
-// filter returns the filter of a block; nil when it has none, or a damaged one: the block is then read.
-func (p *Part) filter(c *column, x *pageIndex, block int) []byte {
+// filter returns the filter of a block, until release; nil when it has none, or one that cannot be read: the block is
+// then read.
+func (p *Part) filter(ctx context.Context, c *column, x *pageIndex, block int) (body []byte, release func()) {
 	f := x.filters
 	if f == nil || !f.has(block) || f.damaged[block].Load() {
-		return nil
+		return nil, noRelease
 	}
 	if f.checked[block].Load() {
-		b, err := p.file.read(f.at(block))
+		b, release, err := p.file.read(ctx, f.at(block))
 		if err != nil {
-			return nil
+			return nil, noRelease
 		}
 		body, _ := unseal(b)
-		return body
+		return body, release
 	}
-	body, err := p.readFilter(c, f, block)
+	read, err := p.readFilter(ctx, c, f, block)
 	if err != nil {
-		f.damaged[block].Store(true)
-		return nil
+		f.damaged[block].Store(!unread(err))
+		return nil, noRelease
 	}
 	f.checked[block].Store(true)
-	return body
+	return read.body, read.release
+}
+
+// lent is bytes of a part until they are released.
+type lent struct {
+	body    []byte
+	release func()
 }
 
 // checkedFilter returns the filter of a block that has one after checking it.
-func (p *Part) checkedFilter(c *column, f *filterIndex, block int) (body []byte, err error) {
-	b, err := p.file.read(f.at(block))
+func (p *Part) checkedFilter(ctx context.Context, c *column, f *filterIndex, block int) (lent, error) {
+	b, release, err := p.file.read(ctx, f.at(block))
 	if err == nil {
-		var want uint32
-		if body, want = unseal(b); pageSum(c.id, block|filterMark, body) == want {
-			return body, nil
+		body, want := unseal(b)
+		got := pageSum(c.id, block|filterMark, body)
+		if got == want {
+			return lent{body, release}, nil
 		}
-		err = fmt.Errorf("checksum %08x, want %08x", pageSum(c.id, block|filterMark, body), want)
+		release()
+		err = fmt.Errorf("checksum %08x, want %08x", got, want)
 	}
-	return nil, p.corrupt(err, fmt.Sprintf("column %q: filter of block %d at %d", c.name, block, f.off[block]))
+	return lent{}, p.corrupt(err, fmt.Sprintf("column %q: filter of block %d at %d", c.name, block, f.off[block]))
 }
 
 // tokens are the hashes that a value must bring into a filter to pass a condition: by alternative, as a whole value and

@@ -50,7 +50,7 @@ func oneColumn(tb testing.TB, c schema.Column, n int, set func(b *vector.ColumnB
 	if err := f.Close(); err != nil {
 		tb.Fatal(err)
 	}
-	if errs := Check(fs, "p"); len(errs) > 0 {
+	if errs := checkFile(fs, "p"); len(errs) > 0 {
 		tb.Fatal(errs)
 	}
 	p, err := Open(fs, "p", OpenOptions{})

@@ -1,6 +1,7 @@
 package sst
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sort"
@@ -15,6 +16,7 @@ import (
 // found is series of a part that pass the tests on their tags.
 type found struct {
 	p       *Part
+	ctx     context.Context // of want
 	table   *seriesTable
 	want    *scan.Find
 	ranges  []seriesRange // of the wanted tables, rising
@@ -27,8 +29,11 @@ var fewKeys = invariant.Limit(512, 1)
 
 // find returns the series of some tables whose tags pass.
 func (r *run) find(want *scan.Find) (_ scan.Found, err error) {
-	f := &found{p: r.p, want: want}
-	if f.table, err = r.p.seriesTable(); err != nil {
+	f := &found{p: r.p, ctx: want.Context, want: want}
+	if f.ctx == nil {
+		f.ctx = r.p.ctx
+	}
+	if f.table, err = r.p.seriesTable(f.ctx); err != nil {
 		return nil, err
 	}
 	total := 0
@@ -76,9 +81,8 @@ func (t *seriesTable) ofTables(tables []schema.TableID) (ranges []seriesRange, t
 }
 
 // tagValues calls f with the values of a tag.
-func (r *run) tagValues(tables []schema.TableID, tag schema.Column, cancelled func() error,
-	f func(val []byte)) error {
-	table, err := r.p.seriesTable()
+func (r *run) tagValues(ctx context.Context, tables []schema.TableID, tag schema.Column, f func(val []byte)) error {
+	table, err := r.p.seriesTable(ctx)
 	if err != nil {
 		return err
 	}
@@ -88,7 +92,7 @@ func (r *run) tagValues(tables []schema.TableID, tag schema.Column, cancelled fu
 	}
 	for _, of := range ranges {
 		for _, step := range r.p.tagSteps(table, of) {
-			t, err := r.p.tag(&tag, step, cancelled, nil)
+			t, err := r.p.tag(ctx, &tag, step, nil)
 			if err != nil {
 				return err
 			}
@@ -103,7 +107,7 @@ func (r *run) tagValues(tables []schema.TableID, tag schema.Column, cancelled fu
 // named finds the series of the test that leaves the fewest, of those that name values, and gives the other tests. It
 // reads nothing but these values in the tag index; without one no series are found and all tests are left.
 func (f *found) named(tests []scan.TagTest) ([]scan.TagTest, error) {
-	x, err := f.p.tagIndex()
+	x, err := f.p.tagIndex(f.ctx)
 	if err != nil || x == nil {
 		return tests, err
 	}
@@ -133,7 +137,7 @@ func (f *found) named(tests []scan.TagTest) ([]scan.TagTest, error) {
 func (f *found) having(dst []uint32, tag *indexedTag, values [][]byte) (_ []uint32, err error) {
 	of := seriesRange{f.ranges[0].from, f.ranges[len(f.ranges)-1].to}
 	for _, v := range values {
-		if dst, err = tag.appendSeries(dst, f.p, v, of); err != nil {
+		if dst, err = tag.appendSeries(f.ctx, dst, f.p, v, of); err != nil {
 			return nil, err
 		}
 	}
@@ -181,7 +185,7 @@ func (f *found) testColumn(of seriesRange, t *scan.TagTest) error {
 		if len(numbers) == 0 {
 			continue
 		}
-		tag, err := f.p.tag(&t.Column, step, f.want.Cancelled, nil)
+		tag, err := f.p.tag(f.ctx, &t.Column, step, nil)
 		if err != nil {
 			return err
 		}
@@ -227,8 +231,8 @@ func (f *found) passing(tag *tagColumn, t *scan.TagTest, numbers []uint32) (vect
 		}
 	default:
 		for code := range n {
-			if code%readStep == 0 && f.want.Cancelled != nil {
-				if err := f.want.Cancelled(); err != nil {
+			if code%readStep == 0 {
+				if err := f.ctx.Err(); err != nil {
 					return nil, err
 				}
 			}
@@ -329,7 +333,7 @@ type foundRows struct {
 func (f *found) rows() (_ scan.Rows, err error) {
 	dec := decoders.Get().(*encoding.Decoder)
 	spec := &scan.Spec{Columns: f.want.Columns, TimeColumn: f.want.TimeColumn, Stats: f.want.Stats,
-		Cancelled: f.want.Cancelled}
+		Context: f.ctx}
 	w := &foundRows{f: f, dec: dec, reader: f.p.reader(spec, dec)}
 	if w.time, err = w.reader.source(&spec.TimeColumn); err != nil {
 		return nil, err
@@ -396,7 +400,7 @@ func (w *foundRows) standIn(c *source) error {
 	if c.loaded != nil || c.from != stored || c.cast || c.col.typ.Kind() != vector.Float64 {
 		return nil
 	}
-	x, err := w.f.p.index(c.col)
+	x, err := w.f.p.index(w.reader.ctx, c.col)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package sst
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
@@ -262,16 +263,24 @@ func (f *footer) append(dst []byte) []byte {
 }
 
 // readFooter checks the magic, the version, the checksum, and that the directory has a possible place.
-func readFooter(file *mapped) (f footer, err error) {
+func readFooter(ctx context.Context, file *contents) (f footer, err error) {
 	size := file.size()
-	head, err := file.read(ref{0, uint64(len(partMagic))})
-	if err != nil || size < uint64(len(partMagic))+footerSize || string(head) != partMagic {
+	if size < uint64(len(partMagic))+footerSize {
 		return f, fmt.Errorf("%d bytes do not begin like a part", size)
 	}
-	b, err := file.read(ref{size - footerSize, footerSize})
+	head, release, err := file.read(ctx, ref{0, uint64(len(partMagic))})
 	if err != nil {
 		return f, err
 	}
+	begins := string(head) == partMagic
+	if release(); !begins {
+		return f, fmt.Errorf("%d bytes do not begin like a part", size)
+	}
+	b, release, err := file.read(ctx, ref{size - footerSize, footerSize})
+	if err != nil {
+		return f, err
+	}
+	defer release()
 	if string(b[56:]) != partMagic {
 		return f, fmt.Errorf("does not end like a part: it was cut off")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"varve/engine/schema"
+	"varve/engine/vfs"
 	"varve/sst/encoding"
 )
 
@@ -13,7 +14,11 @@ import (
 func FuzzDirectory(f *testing.F) {
 	fs, _ := smallPart(f)
 	whole := file(f, fs, "p")
-	ft, err := readFooter(&mapped{data: whole})
+	var ft footer
+	_, err := vfs.Guard(func() (err error) {
+		ft, err = readFooter(ctx, &contents{File: &mapped{data: whole}})
+		return err
+	})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -48,15 +53,17 @@ func FuzzTagIndex(f *testing.F) {
 		f.Fatal(err)
 	}
 	defer p.Close()
-	section, err := p.section(p.dir.tags, "tag index")
-	if err != nil {
-		f.Fatal(err)
-	}
-	x, err := p.tagIndex()
-	if err != nil {
-		f.Fatal(err)
-	}
-	block, err := x.tags[hostColumn.ID].block(p, 0)
+	var section, block []byte
+	err = p.use(func() (err error) {
+		if section, _, err = p.section(ctx, p.dir.tags, "tag index"); err != nil {
+			return err
+		}
+		x, err := p.tagIndex(ctx)
+		if err == nil {
+			block, _, err = x.tags[hostColumn.ID].block(ctx, p, 0)
+		}
+		return err
+	})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -1,16 +1,38 @@
 package sst
 
 import (
+	"context"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"varve/engine/vfs"
 )
+
+var ctx = context.Background()
+
+// endingContext has the end that a function tells.
+type endingContext struct {
+	context.Context
+	ended func() error
+}
+
+func (c endingContext) Err() error { return c.ended() }
+
+// checkFile is Check for a file of a file system.
+func checkFile(fs vfs.FS, name string) []error {
+	f, err := Map(fs, name)
+	if err != nil {
+		return []error{err}
+	}
+	return Check(ctx, f, name)
+}
 
 // TestReadBounds reads places at and past the bounds of a file.
 func TestReadBounds(t *testing.T) {
-	f := mapped{data: []byte("0123456789")}
+	f := contents{File: &mapped{data: []byte("0123456789")}}
 	for _, c := range []struct {
 		r    ref
 		want string
@@ -20,7 +42,11 @@ func TestReadBounds(t *testing.T) {
 		{ref{10, 1}, "", false}, {ref{11, 0}, "", false}, {ref{3, math.MaxUint64}, "", false},
 		{ref{math.MaxUint64, 2}, "", false},
 	} {
-		b, err := f.read(c.r)
+		var b []byte
+		_, err := vfs.Guard(func() (err error) {
+			b, _, err = f.read(ctx, c.r)
+			return err
+		})
 		if string(b) != c.want || (err == nil) != c.ok {
 			t.Errorf("%v: %q, %v", c.r, b, err)
 		}

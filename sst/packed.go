@@ -1,6 +1,7 @@
 package sst
 
 import (
+	"context"
 	"sync"
 
 	"varve/engine/vector"
@@ -16,17 +17,18 @@ func (sel *selector) evalPacked(t *test, keep vector.Bitmap) (done bool, err err
 	if t.src.loaded != nil || t.pages == nil {
 		return false, nil
 	}
-	id := sel.p.encodingOf(t.pages, sel.reader.block)
+	id := sel.p.encodingOf(sel.reader.ctx, t.pages, sel.reader.block)
 	switch {
 	case id == encoding.Shared:
 		return sel.evalCodes(t, keep)
 	case !id.Answers(t.Test):
 		return false, nil
 	}
-	page, err := sel.p.page(t.src.col, sel.reader.block)
+	page, release, err := sel.p.page(sel.reader.ctx, t.src.col, sel.reader.block)
 	if err != nil {
 		return false, err
 	}
+	defer release()
 	if done, err = sel.dec.Keep(page, sel.p.blocks[sel.reader.block].rows, t.Test, keep); err != nil {
 		return false, sel.p.corruptBlock(err, t.src.col, sel.reader.block)
 	}
@@ -37,20 +39,22 @@ func (sel *selector) evalPacked(t *test, keep vector.Bitmap) (done bool, err err
 }
 
 // encodingOf is the encoding that the page of a block claims, unchecked: a reason to look, no more.
-func (p *Part) encodingOf(x *pageIndex, block int) encoding.ID {
+func (p *Part) encodingOf(ctx context.Context, x *pageIndex, block int) encoding.ID {
 	if x.length[block] <= sumSize {
 		return 0
 	}
-	b, err := p.file.read(ref{x.off[block], 1})
+	b, release, err := p.file.read(ctx, ref{x.off[block], 1})
 	if err != nil {
 		return 0
 	}
-	return encoding.ID(b[0])
+	id := encoding.ID(b[0])
+	release()
+	return id
 }
 
 // evalCodes tests the values of the part's dictionary and looks their codes up in a page.
 func (sel *selector) evalCodes(t *test, keep vector.Bitmap) (done bool, err error) {
-	values, err := sel.p.dictionary(t.src.col)
+	values, err := sel.p.dictionary(sel.reader.ctx, t.src.col)
 	if err != nil || values == nil {
 		return false, err
 	}
@@ -58,33 +62,35 @@ func (sel *selector) evalCodes(t *test, keep vector.Bitmap) (done bool, err erro
 	if !ok {
 		return false, nil
 	}
-	codes, err := sel.codes(t.src.col)
+	codes, release, err := sel.codes(t.src.col)
 	if codes == nil || err != nil {
 		return false, err
 	}
+	defer release()
 	sel.dec.KeepCodes(codes, passes, keep)
 	return true, nil
 }
 
 // codes returns the packed codes of a column of the block at hand, from the cache where they are compressed in the
-// page; nil: it has none, or NULLs. They are valid until the decoder decodes the next page.
-func (sel *selector) codes(col *column) (*encoding.Codes, error) {
+// page; nil: it has none, or NULLs. They are valid until the decoder decodes the next page, or release.
+func (sel *selector) codes(col *column) (all *encoding.Codes, release func(), err error) {
 	p, rows := sel.p, sel.p.blocks[sel.reader.block].rows
 	key := blockKey{p.id, col.number | codesOfColumn, uint32(sel.reader.block)}
 	kept, admit := p.cache.codes(key)
 	if kept != nil {
-		return kept, nil
+		return kept, noRelease, nil
 	}
-	page, err := p.page(col, sel.reader.block)
+	page, release, err := p.page(sel.reader.ctx, col, sel.reader.block)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	codes, ok, err := sel.dec.Codes(page, rows, admit)
-	if err != nil {
-		return nil, p.corruptBlock(err, col, sel.reader.block)
-	}
-	if !ok {
-		return nil, nil
+	if err != nil || !ok {
+		release()
+		if err != nil {
+			err = p.corruptBlock(err, col, sel.reader.block)
+		}
+		return nil, nil, err
 	}
 	if st := sel.spec.Stats; st != nil {
 		st.BytesRead.Add(int64(len(page)))
@@ -92,7 +98,7 @@ func (sel *selector) codes(col *column) (*encoding.Codes, error) {
 	if admit && codes.Inflated() {
 		p.cache.putCodes(key, &codes)
 	}
-	return &codes, nil
+	return &codes, release, nil
 }
 
 // sparseRows: when fewer than one row in so many passes, only those are decoded for the output.
@@ -109,11 +115,11 @@ func (sel *selector) loadPassing(s *source) (*vector.Vector, error) {
 	if s.loaded != nil || s.from != stored || s.cast || sel.passing*sparseRows > rows {
 		return sel.reader.load(s)
 	}
-	x, err := sel.p.index(s.col)
+	x, err := sel.p.index(sel.reader.ctx, s.col)
 	if err != nil {
 		return sel.reader.load(s)
 	}
-	id, key := sel.p.encodingOf(x, sel.reader.block), blockKey{sel.p.id, s.col.number, uint32(sel.reader.block)}
+	id, key := sel.p.encodingOf(sel.reader.ctx, x, sel.reader.block), blockKey{sel.p.id, s.col.number, uint32(sel.reader.block)}
 	packedKey := blockKey{sel.p.id, s.col.number | codesOfColumn, uint32(sel.reader.block)}
 	ok := false
 	switch {
@@ -139,14 +145,15 @@ func (sel *selector) loadPassing(s *source) (*vector.Vector, error) {
 }
 
 func (sel *selector) sparseCodes(s *source) (ok bool, err error) {
-	values, err := sel.p.dictionary(s.col)
+	values, err := sel.p.dictionary(sel.reader.ctx, s.col)
 	if err != nil || values == nil {
 		return false, err
 	}
-	codes, err := sel.codes(s.col)
+	codes, release, err := sel.codes(s.col)
 	if err != nil || codes == nil {
 		return false, err
 	}
+	defer release()
 	if err := sel.dec.PickCodes(&s.own, codes, s.col.typ, values, sel.passingRows()); err != nil {
 		return false, sel.p.corruptBlock(err, s.col, sel.reader.block)
 	}
@@ -154,10 +161,11 @@ func (sel *selector) sparseCodes(s *source) (ok bool, err error) {
 }
 
 func (sel *selector) printSparse(s *source, rows int) (ok bool, err error) {
-	page, err := sel.p.page(s.col, sel.reader.block)
+	page, release, err := sel.p.page(sel.reader.ctx, s.col, sel.reader.block)
 	if err != nil {
 		return false, err
 	}
+	defer release()
 	t, ok, err := sel.dec.Templates(page, rows)
 	if ok && err == nil {
 		s.own.Reset(s.col.typ)
@@ -173,10 +181,11 @@ func (sel *selector) printSparse(s *source, rows int) (ok bool, err error) {
 }
 
 func (sel *selector) pick(s *source, rows int) (ok bool, err error) {
-	page, err := sel.p.page(s.col, sel.reader.block)
+	page, release, err := sel.p.page(sel.reader.ctx, s.col, sel.reader.block)
 	if err != nil {
 		return false, err
 	}
+	defer release()
 	if ok, err = sel.dec.Pick(&s.own, page, s.col.typ, rows, sel.passingRows()); err != nil {
 		return false, sel.p.corruptBlock(err, s.col, sel.reader.block)
 	}

@@ -2,6 +2,7 @@ package sst
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -21,8 +22,9 @@ import (
 // are read when first needed. Safe for concurrent use.
 type Part struct {
 	name    string // the file's name, without its directory: errors that clients see carry it
-	file    mapped
-	id      uint64 // names the part in the cache
+	file    contents
+	ctx     context.Context // ends reads that no reader's context ends
+	id      uint64          // names the part in the cache
 	cache   *Cache
 	metrics *Metrics
 	version uint32 // of the format
@@ -63,15 +65,23 @@ type pageIndex struct {
 
 var partIDs atomic.Uint64
 
-// Open maps a part and checks footer and directory. A file that is no part or is damaged there gives an error that
-// wraps ErrCorrupt.
+// Open opens a part in a file system, which Map maps.
 func Open(fs vfs.FS, name string, o OpenOptions) (*Part, error) {
-	m, err := fs.Map(name)
+	f, err := Map(fs, name)
 	if err != nil {
-		return nil, fmt.Errorf("part %s: %w", name, err)
+		return nil, err
 	}
-	p := &Part{name: path.Base(name), file: mapped{m, m.Bytes()}, id: partIDs.Add(1), cache: o.Cache,
+	return OpenFile(f, path.Base(name), o)
+}
+
+// OpenFile opens a part and checks footer and directory. A file that is no part or is damaged there gives an error that
+// wraps ErrCorrupt. The file is the part's from now on, also if there is an error. Errors that clients see carry name.
+func OpenFile(f File, name string, o OpenOptions) (*Part, error) {
+	p := &Part{name: name, file: contents{File: f}, ctx: o.Context, id: partIDs.Add(1), cache: o.Cache,
 		metrics: o.Metrics}
+	if p.ctx == nil {
+		p.ctx = context.Background()
+	}
 	if p.cache == nil {
 		p.cache = NewCache(0)
 	}
@@ -79,18 +89,18 @@ func Open(fs vfs.FS, name string, o OpenOptions) (*Part, error) {
 		p.metrics = NewMetrics()
 	}
 	if err := p.use(p.open); err != nil {
-		return nil, errors.Join(err, m.Unmap())
+		return nil, errors.Join(err, p.file.close())
 	}
 	return p, nil
 }
 
 func (p *Part) open() (err error) {
-	if p.footer, err = readFooter(&p.file); err != nil {
+	if p.footer, err = readFooter(p.ctx, &p.file); err != nil {
 		return p.corrupt(err, "")
 	}
 	f := &p.footer
 	p.version = f.version
-	if p.dir, err = p.directory(); err != nil {
+	if p.dir, err = p.directory(p.ctx); err != nil {
 		return err
 	}
 	p.meta = p.dir.meta(f, int64(p.file.size()))
@@ -120,12 +130,13 @@ func (p *Part) open() (err error) {
 }
 
 // directory reads and checks the directory.
-func (p *Part) directory() (*directory, error) {
+func (p *Part) directory(ctx context.Context) (*directory, error) {
 	f := &p.footer
-	b, err := p.file.read(f.dir)
+	b, release, err := p.file.read(ctx, f.dir)
 	if err != nil {
 		return nil, p.corrupt(err, "directory")
 	}
+	defer release()
 	if got := crc32.Checksum(b, castagnoli); got != f.dirSum {
 		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, f.dirSum),
 			fmt.Sprintf("directory at %d", f.dir.off))
@@ -137,12 +148,15 @@ func (p *Part) directory() (*directory, error) {
 	return d, nil
 }
 
-// corrupt makes the error for damage in a place of the file.
+// corrupt makes the error for damage in a place of the file. A place that was not read is not damaged.
 func (p *Part) corrupt(err error, where string) error {
-	p.metrics.Damaged.Add(1)
 	if where != "" {
 		where += ": "
 	}
+	if unread(err) {
+		return fmt.Errorf("part %s: %s%w", p.name, where, err)
+	}
+	p.metrics.Damaged.Add(1)
 	return fmt.Errorf("part %s: %s%w: %w", p.name, where, ErrCorrupt, err)
 }
 
@@ -151,7 +165,7 @@ func (p *Part) Meta() Meta { return p.meta }
 
 // columnMetas is what the part says of its columns.
 func (p *Part) columnMetas() ([]ColumnMeta, error) {
-	s, err := p.columns()
+	s, err := p.columns(p.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -169,43 +183,46 @@ func (p *Part) Columns() int { return p.width }
 func (p *Part) Run() scan.Run { return &run{p} }
 
 // Release gives back the process memory of everything that was read from the file; reading works as before.
-func (p *Part) Release() { p.file.mapping.Release() }
+func (p *Part) Release() { p.file.Forget() }
 
-// Close unmaps the file. No cursor may be open.
+// Close closes the file. No cursor may be open.
 func (p *Part) Close() error {
 	p.cache.drop(p.id)
 	p.cache.indexes.drop(p)
 	p.cache.columns.drop(p)
 	p.dropTags()
-	if err := p.file.mapping.Unmap(); err != nil {
+	if err := p.file.close(); err != nil {
 		return fmt.Errorf("part %s: %w", p.name, err)
 	}
 	return nil
 }
 
-// section returns the bytes of a section after checking them.
-func (p *Part) section(r ref, what string) ([]byte, error) {
-	b, err := p.file.read(ref{r.off, r.length + sumSize})
+// section returns the bytes of a section after checking them, until release.
+func (p *Part) section(ctx context.Context, r ref, what string) (body []byte, release func(), err error) {
+	b, release, err := p.file.read(ctx, ref{r.off, r.length + sumSize})
 	if err != nil {
-		return nil, p.corrupt(err, what)
+		return nil, nil, p.corrupt(err, what)
 	}
 	body, want := unseal(b)
 	if got := crc32.Checksum(body, castagnoli); got != want {
-		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want), fmt.Sprintf("%s at %d", what, r.off))
+		release()
+		return nil, nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x", got, want),
+			fmt.Sprintf("%s at %d", what, r.off))
 	}
-	return body, nil
+	return body, release, nil
 }
 
 // index returns the page index of a column, read at first use and again when it was let go of.
-func (p *Part) index(c *column) (*pageIndex, error) {
+func (p *Part) index(ctx context.Context, c *column) (*pageIndex, error) {
 	if x := c.pages.Load(); x != nil {
 		return x, nil
 	}
 	what := fmt.Sprintf("page index of column %q", c.name)
-	b, err := p.section(c.indexRef, what)
+	b, release, err := p.section(ctx, c.indexRef, what)
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	x, err := p.readIndex(c, b)
 	if err != nil {
 		return nil, p.corrupt(err, what)
@@ -275,7 +292,7 @@ func (p *Part) readBlockRefs(d *encoding.Decoder, b []byte, all bool) (at blockR
 }
 
 // dictionary returns the values that the column's shared codes stand for; nil when it has none.
-func (p *Part) dictionary(c *column) (*vector.Vector, error) {
+func (p *Part) dictionary(ctx context.Context, c *column) (*vector.Vector, error) {
 	if !c.dictRef.present() {
 		return nil, nil
 	}
@@ -283,10 +300,11 @@ func (p *Part) dictionary(c *column) (*vector.Vector, error) {
 		return v, nil
 	}
 	what := fmt.Sprintf("dictionary of column %q", c.name)
-	b, err := p.section(c.dictRef, what)
+	b, release, err := p.section(ctx, c.dictRef, what)
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	var d encoding.Decoder
 	v, err := d.Dictionary(b, c.typ, c.dictSize)
 	if err != nil {
@@ -298,7 +316,7 @@ func (p *Part) dictionary(c *column) (*vector.Vector, error) {
 }
 
 // postings returns the postings of a column; nil when it has none.
-func (p *Part) postings(c *column) (*index.Postings, error) {
+func (p *Part) postings(ctx context.Context, c *column) (*index.Postings, error) {
 	if !c.postRef.present() {
 		return nil, nil
 	}
@@ -306,10 +324,11 @@ func (p *Part) postings(c *column) (*index.Postings, error) {
 		return x, nil
 	}
 	what := fmt.Sprintf("postings of column %q", c.name)
-	b, err := p.section(c.postRef, what)
+	b, release, err := p.section(ctx, c.postRef, what)
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	x, err := index.ReadPostings(b, c.dictSize, len(p.blocks), p.version > 1)
 	if err != nil {
 		return nil, p.corrupt(err, what)
@@ -326,7 +345,7 @@ func (p *Part) keyBytes() (n int64, err error) {
 	if size := int64(p.dir.series.length); size <= fewKeyBytes {
 		return size * restartEvery, nil // a key has at most the bytes since the last one that shares nothing
 	}
-	t, err := p.seriesTable()
+	t, err := p.seriesTable(p.ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -338,7 +357,7 @@ func (p *Part) keyBytes() (n int64, err error) {
 
 // eachKey calls f with the key of each series, which is valid during the call.
 func (p *Part) eachKey(f func(key []byte)) error {
-	t, err := p.seriesTable()
+	t, err := p.seriesTable(p.ctx)
 	if err != nil {
 		return err
 	}
@@ -365,31 +384,36 @@ func (p *Part) Prepare() {
 		return
 	}
 	_ = p.use(func() error {
-		_, err := p.seriesTable()
+		_, err := p.seriesTable(p.ctx)
 		if err == nil {
-			_, err = p.tagIndex()
+			_, err = p.tagIndex(p.ctx)
 		}
 		return err
 	})
 }
 
-// seriesTable returns the series section, read at first use.
-func (p *Part) seriesTable() (*seriesTable, error) {
+// seriesTable returns the series section, read at first use. The bytes of its keys are kept.
+func (p *Part) seriesTable(ctx context.Context) (*seriesTable, error) {
 	if t := p.series.Load(); t != nil {
 		return t, nil
 	}
 	if !p.dir.series.present() {
 		return nil, p.corrupt(errors.New("missing"), "series")
 	}
-	b, err := p.section(p.dir.series, "series")
+	b, release, err := p.section(ctx, p.dir.series, "series")
 	if err != nil {
 		return nil, err
 	}
 	t, err := readSeries(b, p.dir.seriesCount, uint64(p.meta.Rows))
 	if err != nil {
+		release()
 		return nil, p.corrupt(err, "series")
 	}
-	p.series.Store(t)
+	if !p.series.CompareAndSwap(nil, t) {
+		release()
+		return p.series.Load(), nil
+	}
+	p.file.keep(release)
 	return t, nil
 }
 
@@ -398,10 +422,11 @@ func (p *Part) originBytes() ([]byte, error) {
 	if !p.dir.origin.present() {
 		return nil, nil
 	}
-	b, err := p.section(p.dir.origin, "origin")
+	b, release, err := p.section(p.ctx, p.dir.origin, "origin")
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	var d encoding.Decoder
 	b, err = d.Bytes(b, maxOrigin)
 	if err != nil {
@@ -410,23 +435,24 @@ func (p *Part) originBytes() ([]byte, error) {
 	return bytes.Clone(b), nil
 }
 
-// page returns the encoded block of a column after checking it.
-func (p *Part) page(c *column, block int) ([]byte, error) {
-	x, err := p.index(c)
+// page returns the encoded block of a column after checking it, until release.
+func (p *Part) page(ctx context.Context, c *column, block int) (body []byte, release func(), err error) {
+	x, err := p.index(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	page, err := p.file.read(x.at(block))
+	page, release, err := p.file.read(ctx, x.at(block))
 	if err != nil {
-		return nil, p.corruptBlock(err, c, block)
+		return nil, nil, p.corruptBlock(err, c, block)
 	}
 	body, want := unseal(page)
 	if got := pageSum(c.id, block, body); got != want {
-		return nil, p.corruptBlock(fmt.Errorf("checksum %08x, want %08x at %d", got, want, x.off[block]), c, block)
+		release()
+		return nil, nil, p.corruptBlock(fmt.Errorf("checksum %08x, want %08x at %d", got, want, x.off[block]), c, block)
 	}
 	p.metrics.BlocksRead.Add(1)
 	p.metrics.BytesRead.Add(int64(len(page)))
-	return body, nil
+	return body, release, nil
 }
 
 // aheadBlocks is the number of pages of a column that are requested at a time when blocks are read in order.
@@ -448,12 +474,14 @@ func (p *Part) readAhead(c *column, block int) (end int) {
 }
 
 // decode decodes one page into v and gives its size.
-func (p *Part) decode(d *encoding.Decoder, c *column, block int, v *vector.Vector) (size int, err error) {
-	body, err := p.page(c, block)
+func (p *Part) decode(ctx context.Context, d *encoding.Decoder, c *column, block int, v *vector.Vector) (size int,
+	err error) {
+	body, release, err := p.page(ctx, c, block)
 	if err != nil {
 		return 0, err
 	}
-	shared, err := p.dictionary(c)
+	defer release()
+	shared, err := p.dictionary(ctx, c)
 	if err != nil {
 		return 0, err
 	}
@@ -470,7 +498,7 @@ func (p *Part) where(c *column, block int) string {
 
 // typeOf is the type that the part stores a column in; false when it has no such column.
 func (p *Part) typeOf(id schema.ColumnID) (t vector.Type, ok bool, err error) {
-	c, err := p.column(id)
+	c, err := p.column(p.ctx, id)
 	if err != nil || c == nil {
 		return vector.Type{}, false, err
 	}

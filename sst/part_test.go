@@ -537,12 +537,12 @@ func TestScanEnds(t *testing.T) {
 	asked := 0
 	for ends := range 2 { // when the tag is read, when its values are tested
 		asked = 0
-		spec.Cancelled = func() error {
+		spec.Context = endingContext{ctx, func() error {
 			if asked++; asked > ends {
 				return gone
 			}
 			return nil
-		}
+		}}
 		if _, err := p.Run().Scan(spec); !errors.Is(err, gone) {
 			t.Errorf("a scan that ends at question %d: %v", ends, err)
 		}

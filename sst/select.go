@@ -96,7 +96,7 @@ func costOf(c *condition) int { return c.Most(func(t *test) int { return t.Cost(
 func (sel *selector) chooseSeries() error {
 	of := seriesRange{0, int(sel.p.dir.seriesCount)}
 	if len(sel.spec.KeyPrefix) > 0 {
-		t, err := sel.p.seriesTable()
+		t, err := sel.p.seriesTable(sel.reader.ctx)
 		if err != nil {
 			return err
 		}
@@ -109,7 +109,7 @@ func (sel *selector) chooseSeries() error {
 	}
 	var err error
 	if sel.p.largeTags() {
-		of, err = sel.p.ownSeries(of, sel.spec)
+		of, err = sel.p.ownSeries(sel.reader.ctx, of, sel.spec)
 	}
 	sel.reader.of = of
 	return err
@@ -196,7 +196,7 @@ func (sel *selector) test(t *filter.Test) (*test, error) {
 	}
 	own := &test{Test: t, src: src}
 	if src.from == stored && !src.cast {
-		if own.pages, err = sel.p.index(src.col); err != nil {
+		if own.pages, err = sel.p.index(sel.reader.ctx, src.col); err != nil {
 			return nil, err
 		}
 		if own.pages.filters != nil {
@@ -235,7 +235,7 @@ func (sel *selector) postingsOf(t *test) (vector.Bitmap, error) {
 	if t.pages == nil || !t.src.col.postRef.present() {
 		return nil, nil
 	}
-	values, err := sel.p.dictionary(t.src.col)
+	values, err := sel.p.dictionary(sel.reader.ctx, t.src.col)
 	if err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (sel *selector) postingsOf(t *test) (vector.Bitmap, error) {
 	if !ok {
 		return nil, nil
 	}
-	posts, err := sel.p.postings(t.src.col)
+	posts, err := sel.p.postings(sel.reader.ctx, t.src.col)
 	if err != nil {
 		return nil, err
 	}
@@ -438,7 +438,9 @@ func (sel *selector) judgeZones(t *test, block int) filter.Verdict {
 // judgeTokens asks the zones and the token filter of a block.
 func (sel *selector) judgeTokens(t *test, block int) filter.Verdict {
 	if t.find != nil {
-		if f := sel.p.filter(t.src.col, t.pages, block); f != nil && !t.find.mayPass(f) {
+		f, release := sel.p.filter(sel.reader.ctx, t.src.col, t.pages, block)
+		refuted := f != nil && !t.find.mayPass(f)
+		if release(); refuted {
 			return filter.None
 		}
 	}

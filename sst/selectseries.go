@@ -69,10 +69,8 @@ func (sel *selector) seriesThatPass(test *test) (*chosen, error) {
 	passes := vector.MakeBitmap(n)
 	passes.Fill(n)
 	for from := 0; from < n; from += testStep {
-		if sel.spec.Cancelled != nil {
-			if err := sel.spec.Cancelled(); err != nil {
-				return nil, err
-			}
+		if err := sel.reader.ctx.Err(); err != nil {
+			return nil, err
 		}
 		to := min(from+testStep, n)
 		test.Eval(to-from, t.values.Slice(from, to), passes[from>>6:vector.Words(to)])

@@ -1,6 +1,7 @@
 package sst
 
 import (
+	"context"
 	"fmt"
 
 	"varve/engine/convert"
@@ -45,6 +46,7 @@ const (
 // reader reads the columns of one block after another. One goroutine at a time.
 type reader struct {
 	p       *Part
+	ctx     context.Context // of the reads
 	spec    *scan.Spec
 	dec     *encoding.Decoder
 	sources map[schema.ColumnID]*source
@@ -60,7 +62,11 @@ type reader struct {
 }
 
 func (p *Part) reader(spec *scan.Spec, dec *encoding.Decoder) *reader {
-	return &reader{p: p, spec: spec, dec: dec, sources: map[schema.ColumnID]*source{}, block: -1}
+	ctx := spec.Context
+	if ctx == nil {
+		ctx = p.ctx
+	}
+	return &reader{p: p, ctx: ctx, spec: spec, dec: dec, sources: map[schema.ColumnID]*source{}, block: -1}
 }
 
 // source finds or makes the source of a column.
@@ -70,7 +76,7 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 	}
 	if r.columns == nil {
 		var err error
-		if r.columns, err = r.p.columns(); err != nil {
+		if r.columns, err = r.p.columns(r.ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -104,7 +110,7 @@ func (r *reader) source(c *schema.Column) (*source, error) {
 	}
 	if s.from == tag || s.from == number {
 		var err error
-		if r.series, err = r.p.seriesTable(); err != nil {
+		if r.series, err = r.p.seriesTable(r.ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -121,14 +127,14 @@ func (r *reader) tag(c *schema.Column) (*tagColumn, error) {
 		tagKey
 	}
 	if r.p.largeTags() {
-		return r.p.readTag(c, r.of, r.spec.Cancelled, &tagRoom{reserve: r.keepTags})
+		return r.p.readTag(r.ctx, c, r.of, &tagRoom{reserve: r.keepTags})
 	}
 	memo := r.spec.Memo
 	if memo == nil {
-		return r.p.tag(c, r.of, r.spec.Cancelled, r.keepTags)
+		return r.p.tag(r.ctx, c, r.of, r.keepTags)
 	}
 	return scan.Once(memo, key{r.p, tagKey{c.ID, c.Type, r.of}}, func() (*tagColumn, error) {
-		return r.p.tag(c, r.of, r.spec.Cancelled,
+		return r.p.tag(r.ctx, c, r.of,
 			func(bytes int64) error { return memo.Reserve(bytes, r.spec.Reserve) })
 	})
 }
@@ -195,7 +201,7 @@ func (r *reader) page(s *source, own *vector.Vector, keep bool) (*vector.Vector,
 	if admit {
 		v = &vector.Vector{}
 	}
-	size, err := p.decode(r.dec, s.col, r.block, v)
+	size, err := p.decode(r.ctx, r.dec, s.col, r.block, v)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package sst
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 
 	"varve/engine/scan"
@@ -20,22 +21,22 @@ type spliced struct {
 // Splice appends a block of another part as the next rows of the current series, without decoding its pages: only codes
 // of dictionaries are translated. It takes over the block's zones and filters too. false: the block cannot be taken
 // over and nothing has happened, because the part has other columns, several series or rows with sequences.
-func (w *Writer) Splice(p *Part, block int) (bool, error) {
+func (w *Writer) Splice(ctx context.Context, p *Part, block int) (bool, error) {
 	if w.err != nil {
 		return false, w.err
 	}
-	src, err := using(p, func() (*spliced, error) { return w.splicedFrom(p) })
+	src, err := using(p, func() (*spliced, error) { return w.splicedFrom(ctx, p) })
 	if err != nil || !src.ok {
 		return false, err
 	}
-	if w.err = p.use(func() error { return w.splice(p, src, block) }); w.err != nil {
+	if w.err = p.use(func() error { return w.splice(ctx, p, src, block) }); w.err != nil {
 		return false, w.err
 	}
 	return true, nil
 }
 
 // splicedFrom looks at a part once.
-func (w *Writer) splicedFrom(p *Part) (*spliced, error) {
+func (w *Writer) splicedFrom(ctx context.Context, p *Part) (*spliced, error) {
 	if s := w.sources[p]; s != nil {
 		return s, nil
 	}
@@ -44,7 +45,7 @@ func (w *Writer) splicedFrom(p *Part) (*spliced, error) {
 		return nil, err
 	}
 	s := &spliced{ok: key != nil && bytes.Equal(key, w.key) && !p.dir.hidden && !w.o.Hidden && p.dir.time == w.dir.time}
-	columns, err := p.columns()
+	columns, err := p.columns(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func (w *Writer) splicedFrom(p *Part) (*spliced, error) {
 	return s, nil
 }
 
-func (w *Writer) splice(p *Part, src *spliced, block int) error {
+func (w *Writer) splice(ctx context.Context, p *Part, src *spliced, block int) error {
 	b := &p.blocks[block]
 	if b.minTime < w.lastTime {
 		return fmt.Errorf("column %q: time %d after %d within a series", w.cols[w.time].entry.name, b.minTime,
@@ -83,7 +84,7 @@ func (w *Writer) splice(p *Part, src *spliced, block int) error {
 		w.begun = true
 	}
 	for i, c := range w.cols {
-		done, err := c.splice(w.encoders[0], p, src, i, block, at)
+		done, err := c.splice(ctx, w.encoders[0], p, src, i, block, at)
 		if err != nil {
 			return err
 		}
@@ -91,7 +92,7 @@ func (w *Writer) splice(p *Part, src *spliced, block int) error {
 			continue
 		}
 		var v vector.Vector
-		if _, err := p.decode(&w.encoders[0].dec, src.cols[i], block, &v); err != nil {
+		if _, err := p.decode(ctx, &w.encoders[0].dec, src.cols[i], block, &v); err != nil {
 			return err
 		}
 		w.spare.Reset(c.entry.typ)
@@ -106,24 +107,27 @@ func (w *Writer) splice(p *Part, src *spliced, block int) error {
 }
 
 // splice takes a column of a block over as block at; false when it must be encoded anew.
-func (c *columnWriter) splice(e *blockEncoder, p *Part, src *spliced, i, block, at int) (bool, error) {
+func (c *columnWriter) splice(ctx context.Context, e *blockEncoder, p *Part, src *spliced, i, block, at int) (bool,
+	error) {
 	from := src.cols[i]
-	x, err := p.index(from)
+	x, err := p.index(ctx, from)
 	if err != nil {
 		return false, err
 	}
-	page, err := p.page(from, block)
+	page, release, err := p.page(ctx, from, block)
 	if err != nil {
 		return false, err
 	}
+	defer release()
 	id := encoding.ID(0)
 	if len(page) > 0 {
 		id = encoding.ID(page[0])
 	}
 	if id == encoding.Shared && c.dict != nil {
-		return c.spliceCodes(e, p, src, i, block, at)
+		return c.spliceCodes(ctx, e, p, src, i, block, at)
 	}
-	f := p.filter(from, x, block)
+	f, done := p.filter(ctx, from, x, block)
+	defer done()
 	if !id.Single() && !c.indexing.fits(f, p.version) || c.wantsCodes(id) {
 		return false, nil
 	}
@@ -148,9 +152,10 @@ func (c *columnWriter) wantsCodes(id encoding.ID) bool {
 }
 
 // spliceCodes translates the codes of a block from one dictionary to the other; false if values do not fit.
-func (c *columnWriter) spliceCodes(e *blockEncoder, p *Part, src *spliced, i, block, at int) (bool, error) {
+func (c *columnWriter) spliceCodes(ctx context.Context, e *blockEncoder, p *Part, src *spliced, i, block, at int) (bool,
+	error) {
 	from, n := src.cols[i], p.blocks[block].rows
-	values, err := p.dictionary(from)
+	values, err := p.dictionary(ctx, from)
 	if err != nil {
 		return false, err
 	}
@@ -158,7 +163,7 @@ func (c *columnWriter) spliceCodes(e *blockEncoder, p *Part, src *spliced, i, bl
 		src.codes[i] = make([]uint32, values.Len())
 	}
 	var v vector.Vector
-	if _, err := p.decode(&e.dec, from, block, &v); err != nil {
+	if _, err := p.decode(ctx, &e.dec, from, block, &v); err != nil {
 		return false, err
 	}
 	mark := len(c.pages.buf)
@@ -177,7 +182,7 @@ func (p *Part) soleSeries() ([]byte, error) {
 	if p.dir.seriesCount != 1 {
 		return nil, nil
 	}
-	t, err := p.seriesTable()
+	t, err := p.seriesTable(p.ctx)
 	if err != nil {
 		return nil, err
 	}

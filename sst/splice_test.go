@@ -52,7 +52,7 @@ func splice(tb testing.TB, fs vfs.FS, name string, o WriterOptions, parts []*Par
 			}
 		}
 		for block := range p.blocks {
-			if ok, err := w.Splice(p, block); !ok || err != nil {
+			if ok, err := w.Splice(ctx, p, block); !ok || err != nil {
 				tb.Fatal(ok, err)
 			}
 		}
@@ -93,7 +93,7 @@ func TestSplice(t *testing.T) {
 			t.Error("the filters are gone")
 		}
 	}
-	if errs := Check(fs, "all"); len(errs) > 0 {
+	if errs := checkFile(fs, "all"); len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	p, err := Open(fs, "all", OpenOptions{})
@@ -138,7 +138,7 @@ func TestSpliceRefuses(t *testing.T) {
 			if err := w.Series(schema.AppendSeriesKey(nil, 7, nil, nil)); err != nil {
 				t.Fatal(err)
 			}
-			if ok, err := w.Splice(p, 0); ok || err != nil {
+			if ok, err := w.Splice(ctx, p, 0); ok || err != nil {
 				t.Errorf("taken over: %t, %v", ok, err)
 			}
 		})

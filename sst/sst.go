@@ -31,7 +31,8 @@
 //
 // # Files
 //
-//	format.go part.go mapped.go                 opening, sections, the bytes of a file
+//	format.go part.go                           opening, sections
+//	file.go mapped.go                           the bytes of a file, in a mapping
 //	entries.go unreadable.go                    calls from outside, bytes that cannot be read
 //	writer.go stream.go tagwriter.go splice.go  writing, blocks taken over whole
 //	series.go tags.go tagindex.go find.go       series, tags, series by tags
@@ -45,6 +46,7 @@
 package sst
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -121,4 +123,7 @@ type OpenOptions struct {
 	Cache *Cache
 	// Metrics counts what reads did; nil: not counted.
 	Metrics *Metrics
+	// Context ends the reads for which no reader's context is known, such as those of sections that all readers share;
+	// nil: nobody ends them.
+	Context context.Context
 }

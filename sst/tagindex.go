@@ -2,6 +2,7 @@ package sst
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -28,23 +29,28 @@ type indexedTag struct {
 	checked []atomic.Bool // blocks whose checksum was right
 }
 
-// tagIndex returns the tag index, read at first use; nil: the part has none.
-func (p *Part) tagIndex() (*tagIndex, error) {
+// tagIndex returns the tag index, read at first use; nil: the part has none. Its bytes are kept.
+func (p *Part) tagIndex(ctx context.Context) (*tagIndex, error) {
 	if !p.dir.tags.present() {
 		return nil, nil
 	}
 	if x := p.indexed.Load(); x != nil {
 		return x, nil
 	}
-	b, err := p.section(p.dir.tags, "tag index")
+	b, release, err := p.section(ctx, p.dir.tags, "tag index")
 	if err != nil {
 		return nil, err
 	}
 	x, err := readTagIndex(b, p.dir.seriesCount, p.file.size())
 	if err != nil {
+		release()
 		return nil, p.corrupt(err, "tag index")
 	}
-	p.indexed.Store(x)
+	if !p.indexed.CompareAndSwap(nil, x) {
+		release()
+		return p.indexed.Load(), nil
+	}
+	p.file.keep(release)
 	return x, nil
 }
 
@@ -92,22 +98,23 @@ func (t *indexedTag) readBlockRefs(r *bytesReader, size uint64) {
 	t.checked = make([]atomic.Bool, len(t.off))
 }
 
-// block returns the bytes of a block after checking them.
-func (t *indexedTag) block(p *Part, i int) ([]byte, error) {
-	b, err := p.file.read(t.at(i))
+// block returns the bytes of a block after checking them, until release.
+func (t *indexedTag) block(ctx context.Context, p *Part, i int) (body []byte, release func(), err error) {
+	b, release, err := p.file.read(ctx, t.at(i))
 	if err != nil {
-		return nil, p.corrupt(err, "tag index")
+		return nil, nil, p.corrupt(err, "tag index")
 	}
 	body, want := unseal(b)
 	if t.checked[i].Load() {
-		return body, nil
+		return body, release, nil
 	}
 	if got := tagSum(t.id, i, body); got != want {
-		return nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x at %d", got, want, t.off[i]),
+		release()
+		return nil, nil, p.corrupt(fmt.Errorf("checksum %08x, want %08x at %d", got, want, t.off[i]),
 			fmt.Sprintf("tag index: block %d of tag %d", i, t.id))
 	}
 	t.checked[i].Store(true)
-	return body, nil
+	return body, release, nil
 }
 
 // valueWalk walks the values of a block.
@@ -138,15 +145,17 @@ func (w *valueWalk) next() (bool, error) {
 }
 
 // appendSeries appends the series with a value that lie in a range.
-func (t *indexedTag) appendSeries(dst []uint32, p *Part, value []byte, of seriesRange) ([]uint32, error) {
+func (t *indexedTag) appendSeries(ctx context.Context, dst []uint32, p *Part, value []byte, of seriesRange) ([]uint32,
+	error) {
 	i := sort.Search(len(t.off), func(i int) bool { return bytes.Compare(t.first[i], value) > 0 }) - 1
 	if i < 0 {
 		return dst, nil
 	}
-	b, err := t.block(p, i)
+	b, release, err := t.block(ctx, p, i)
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	w := valueWalk{b: b}
 	for {
 		ok, err := w.next()
@@ -202,32 +211,43 @@ func appendSeriesOf(dst []uint32, b []byte, of seriesRange) ([]uint32, error) {
 var errShortPostings = errors.New("postings of a value end early")
 
 // each calls f for the values that series of a range have, rising, with those series.
-func (t *indexedTag) each(p *Part, of seriesRange, f func(value []byte, series []uint32) error) error {
+func (t *indexedTag) each(ctx context.Context, p *Part, of seriesRange,
+	f func(value []byte, series []uint32) error) error {
 	var series []uint32
 	for i := range t.off {
-		b, err := t.block(p, i)
-		if err != nil {
+		var err error
+		if series, err = t.eachOf(ctx, p, i, of, series, f); err != nil {
 			return err
-		}
-		w := valueWalk{b: b}
-		for {
-			ok, err := w.next()
-			if err == nil && ok {
-				series, err = appendSeriesOf(series[:0], w.postings, of)
-			}
-			if err != nil {
-				return p.corrupt(err, "tag index")
-			}
-			if !ok {
-				break
-			}
-			if len(series) == 0 {
-				continue
-			}
-			if err := f(w.value, series); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// eachOf is each for one block. series is scratch memory.
+func (t *indexedTag) eachOf(ctx context.Context, p *Part, block int, of seriesRange, series []uint32,
+	f func(value []byte, series []uint32) error) ([]uint32, error) {
+	b, release, err := t.block(ctx, p, block)
+	if err != nil {
+		return series, err
+	}
+	defer release()
+	w := valueWalk{b: b}
+	for {
+		ok, err := w.next()
+		if err == nil && ok {
+			series, err = appendSeriesOf(series[:0], w.postings, of)
+		}
+		if err != nil {
+			return series, p.corrupt(err, "tag index")
+		}
+		if !ok {
+			return series, nil
+		}
+		if len(series) == 0 {
+			continue
+		}
+		if err := f(w.value, series); err != nil {
+			return series, err
+		}
+	}
 }

@@ -1,6 +1,10 @@
 package sst
 
-import "varve/engine/scan"
+import (
+	"context"
+
+	"varve/engine/scan"
+)
 
 // tagRoom counts the memory of a tag that a scan reads.
 type tagRoom struct {
@@ -46,8 +50,8 @@ func (p *Part) LargeKeys() int64 {
 }
 
 // ownSeries narrows a range to the series that a reader of some blocks, or of a range of keys, may come to.
-func (p *Part) ownSeries(of seriesRange, spec *scan.Spec) (seriesRange, error) {
-	t, err := p.seriesTable()
+func (p *Part) ownSeries(ctx context.Context, of seriesRange, spec *scan.Spec) (seriesRange, error) {
+	t, err := p.seriesTable(ctx)
 	if err != nil {
 		return of, err
 	}

@@ -1,6 +1,7 @@
 package sst
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sync"
@@ -66,7 +67,7 @@ func (t *tagColumn) code(series int) uint32 {
 // tag returns a tag of some series, built from the keys at first use. Scans that ask at the same time share it, whether
 // there is room to keep it or not: of a tag of millions of values each copy takes some hundred megabytes. Unless the
 // cache counts it, reserve is asked before it takes memory; nil: nobody counts it.
-func (p *Part) tag(c *schema.Column, of seriesRange, cancelled func() error,
+func (p *Part) tag(ctx context.Context, c *schema.Column, of seriesRange,
 	reserve func(bytes int64) error) (*tagColumn, error) {
 	key := tagKey{c.ID, c.Type, of}
 	room := tagRoom{reserve: reserve}
@@ -81,7 +82,7 @@ func (p *Part) tag(c *schema.Column, of seriesRange, cancelled func() error,
 		if reading == nil {
 			break
 		}
-		if err := await(reading, cancelled); err != nil {
+		if err := await(ctx, reading); err != nil {
 			return nil, err
 		}
 	}
@@ -91,7 +92,7 @@ func (p *Part) tag(c *schema.Column, of seriesRange, cancelled func() error,
 			_ = room.settle(0) // giving back does not fail
 		}
 	}()
-	t, err := p.readTag(c, of, cancelled, &room)
+	t, err := p.readTag(ctx, c, of, &room)
 	return t, err
 }
 
@@ -119,7 +120,7 @@ func (c *tagCache) find(key tagKey) (t *tagColumn, kept bool, reading chan struc
 // awaitStep is the period after which a reader that waits for another scan checks whether its own scan has ended.
 const awaitStep = 10 * time.Millisecond
 
-func await(reading chan struct{}, cancelled func() error) error {
+func await(ctx context.Context, reading chan struct{}) error {
 	timer := time.NewTicker(awaitStep)
 	defer timer.Stop()
 	for {
@@ -127,10 +128,8 @@ func await(reading chan struct{}, cancelled func() error) error {
 		case <-reading:
 			return nil
 		case <-timer.C:
-			if cancelled != nil {
-				if err := cancelled(); err != nil {
-					return err
-				}
+			if err := ctx.Err(); err != nil {
+				return err
 			}
 		}
 	}
@@ -187,8 +186,8 @@ var mostTagBytes = math.MaxUint32
 // readStep is the number of series after which reading a tag checks whether the scan has ended.
 const readStep = 16 << 10
 
-func (p *Part) readTag(c *schema.Column, of seriesRange, cancelled func() error, room *tagRoom) (*tagColumn, error) {
-	table, err := p.seriesTable()
+func (p *Part) readTag(ctx context.Context, c *schema.Column, of seriesRange, room *tagRoom) (*tagColumn, error) {
+	table, err := p.seriesTable(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -198,14 +197,14 @@ func (p *Part) readTag(c *schema.Column, of seriesRange, cancelled func() error,
 	}
 	t := &tagColumn{of: of, codes: make([]uint32, n), valid: vector.MakeBitmap(n)}
 	dict := encoding.NewDictionary(0, 0)
-	indexed, err := p.tagIndex()
+	indexed, err := p.tagIndex(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if indexed.worth(c.ID, n) {
-		err = p.tagByIndex(c, indexed.tags[c.ID], t, dict, cancelled, room)
+		err = p.tagByIndex(ctx, c, indexed.tags[c.ID], t, dict, room)
 	} else {
-		err = p.tagByKeys(c, table, t, dict, cancelled, room)
+		err = p.tagByKeys(ctx, c, table, t, dict, room)
 	}
 	if err != nil {
 		return nil, err
@@ -249,15 +248,15 @@ func (x *tagIndex) worth(id schema.ColumnID, series int) bool {
 var keyPostings = uint64(invariant.Limit(16, 1))
 
 // tagByIndex fills in a tag by the series of its values.
-func (p *Part) tagByIndex(c *schema.Column, x *indexedTag, t *tagColumn, dict *encoding.Dictionary,
-	cancelled func() error, room *tagRoom) error {
+func (p *Part) tagByIndex(ctx context.Context, c *schema.Column, x *indexedTag, t *tagColumn,
+	dict *encoding.Dictionary, room *tagRoom) error {
 	set := func(value []byte, series []uint32) error {
 		code, err := p.tagCode(c, t, dict, value, room)
 		if err != nil {
 			return err
 		}
-		if code%readStep == 0 && cancelled != nil {
-			if err := cancelled(); err != nil {
+		if code%readStep == 0 {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}
@@ -269,7 +268,7 @@ func (p *Part) tagByIndex(c *schema.Column, x *indexedTag, t *tagColumn, dict *e
 		return nil
 	}
 	if x != nil {
-		if err := x.each(p, t.of, set); err != nil {
+		if err := x.each(ctx, p, t.of, set); err != nil {
 			return err
 		}
 	}
@@ -308,16 +307,16 @@ func (p *Part) tooMuchTag(c *schema.Column) error {
 }
 
 // tagByKeys fills in a tag by the keys of the series.
-func (p *Part) tagByKeys(c *schema.Column, table *seriesTable, t *tagColumn, dict *encoding.Dictionary,
-	cancelled func() error, room *tagRoom) error {
+func (p *Part) tagByKeys(ctx context.Context, c *schema.Column, table *seriesTable, t *tagColumn,
+	dict *encoding.Dictionary, room *tagRoom) error {
 	initial := schema.InitialTag(c.Default) // of series whose key does not name the tag
 	of, n := t.of, len(t.codes)
 	var last, scratch []byte
 	code, any := uint32(0), false
 	walk, err := table.walk(of.from)
 	for i := 0; i < n && err == nil; i++ {
-		if i%readStep == 0 && cancelled != nil {
-			if err := cancelled(); err != nil {
+		if i%readStep == 0 {
+			if err := ctx.Err(); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package sst
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"runtime"
@@ -24,20 +25,20 @@ func TestTagsAreShared(t *testing.T) {
 	gone, reads, goOn := errors.New("gone"), make(chan struct{}), make(chan struct{})
 	first := make(chan error)
 	go func() {
-		_, err := p.tag(&hostColumn, of, func() error {
+		_, err := tagOf(endingContext{ctx, func() error {
 			close(reads)
 			<-goOn
 			return gone
-		}, nil)
+		}}, p, of)
 		first <- err
 	}()
 	<-reads
-	if _, err := p.tag(&hostColumn, of, func() error { return gone }, nil); !errors.Is(err, gone) {
+	if _, err := tagOf(endingContext{ctx, func() error { return gone }}, p, of); !errors.Is(err, gone) {
 		t.Errorf("who waits and ends meanwhile: %v", err)
 	}
 	second := make(chan *tagColumn)
 	go func() {
-		tag, err := p.tag(&hostColumn, of, nil, nil)
+		tag, err := tagOf(ctx, p, of)
 		if err != nil {
 			t.Error(err)
 		}
@@ -48,11 +49,15 @@ func TestTagsAreShared(t *testing.T) {
 		t.Errorf("who reads and ends: %v", err)
 	}
 	have := <-second
-	if again, err := p.tag(&hostColumn, of, nil, nil); err != nil || again != have {
+	if again, err := tagOf(ctx, p, of); err != nil || again != have {
 		t.Errorf("a tag that is in use is read again: %v", err)
 	}
 	runtime.KeepAlive(have)
 	if len(p.tags.reading) > 0 {
 		t.Error("nobody reads any more")
 	}
+}
+
+func tagOf(ctx context.Context, p *Part, of seriesRange) (*tagColumn, error) {
+	return using(p, func() (*tagColumn, error) { return p.tag(ctx, &hostColumn, of, nil) })
 }

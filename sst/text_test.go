@@ -10,6 +10,7 @@ import (
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/engine/vfs"
+	"varve/sst/encoding"
 	"varve/sst/index"
 )
 
@@ -78,11 +79,18 @@ func TestTextConditions(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	x, err := p.index(p.set.Load().byID[messageColumn.ID])
+	var x *pageIndex
+	var id encoding.ID
+	err = p.use(func() (err error) {
+		if x, err = p.index(ctx, p.set.Load().byID[messageColumn.ID]); err == nil {
+			id = p.encodingOf(ctx, x, 0)
+		}
+		return err
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := p.encodingOf(x, 0).String(); got != "template" || x.filters == nil {
+	if got := id.String(); got != "template" || x.filters == nil {
 		t.Fatalf("messages are encoded as %s", got)
 	}
 	for _, c := range textConditions {
@@ -124,7 +132,7 @@ func TestFilterOfTemplates(t *testing.T) {
 	}
 	fs := vfs.NewMem()
 	model.write(t, fs, "p", r, WriterOptions{BlockRows: 2048})
-	if errs := Check(fs, "p"); len(errs) > 0 {
+	if errs := checkFile(fs, "p"); len(errs) > 0 {
 		t.Fatal(errs)
 	}
 }

@@ -34,9 +34,10 @@ func (p *Part) unreadable(u *vfs.Unreadable) error {
 func (p *Part) cut() bool {
 	last := byte(0)
 	fault, err := vfs.Guard(func() error {
-		b, err := p.file.read(ref{p.file.size() - 1, 1})
+		b, release, err := p.file.read(p.ctx, ref{p.file.size() - 1, 1})
 		if err == nil {
 			last = b[0]
+			release()
 		}
 		return err
 	})

@@ -36,7 +36,7 @@ func (r *run) begin(spec *scan.Spec) (_ *seriesWalk, err error) {
 		return nil, err
 	}
 	w.out.sel = w.sel
-	if w.table, err = r.p.seriesTable(); err != nil {
+	if w.table, err = r.p.seriesTable(w.sel.reader.ctx); err != nil {
 		return nil, err
 	}
 	if w.sel.chosen != nil {

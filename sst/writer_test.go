@@ -203,7 +203,7 @@ func TestLongStrings(t *testing.T) {
 	if cursor.Close(); held != 0 {
 		t.Errorf("%d bytes are kept", held)
 	}
-	if errs := Check(fs, "p"); len(errs) > 0 {
+	if errs := checkFile(fs, "p"); len(errs) > 0 {
 		t.Error(errs)
 	}
 }

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"bytes"
+	"context"
 	"slices"
 
 	"varve/engine/schema"
@@ -25,8 +26,8 @@ type Find struct {
 	Presence bool
 	// Stats, when not nil, counts what is read.
 	Stats *Stats
-	// Cancelled, when not nil, is called now and then during long work; its error ends the work.
-	Cancelled func() error
+	// Context, when not nil, ends the work, as in Spec.
+	Context context.Context
 	// Reserve, when not nil, is called before memory is kept for as long as the result; its error ends the call.
 	Reserve func(bytes int64) error
 }

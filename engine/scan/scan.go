@@ -6,6 +6,7 @@ package scan
 
 import (
 	"bytes"
+	"context"
 	"math"
 
 	"varve/engine/filter"
@@ -59,9 +60,9 @@ type Spec struct {
 	Stats *Stats
 	// Memo, when not nil, is shared by all pieces of a scan, because their conditions on tags are the same.
 	Memo *Memo
-	// Cancelled, when not nil, is called now and then during long work; its error, the error of a context, ends the
-	// scan. The function has this name in all layers.
-	Cancelled func() error
+	// Context, when not nil, ends the scan, with its error: long work asks it now and then, and reads heed it while
+	// they wait.
+	Context context.Context
 	// Reserve, when not nil, is called with the bytes that cursors hold beyond the ordinary, and with a negative number
 	// when they give bytes back; its error ends the scan.
 	Reserve func(bytes int64) error
@@ -139,9 +140,9 @@ type Run interface {
 	// Find returns the series of some tables by their tags, to be read each by itself.
 	Find(*Find) (Found, error)
 	// TagValues calls f with the values of a tag in the series of some tables, whose ids rise. Values are in the form
-	// of series keys, and each comes at least once; values of series without rows may be among them. cancelled may be
-	// nil; its error ends the call.
-	TagValues(tables []schema.TableID, tag schema.Column, cancelled func() error, f func(val []byte)) error
+	// of series keys, and each comes at least once; values of series without rows may be among them. The end of ctx
+	// ends the call.
+	TagValues(ctx context.Context, tables []schema.TableID, tag schema.Column, f func(val []byte)) error
 }
 
 // ColumnStat is exact knowledge about one column of a run.

@@ -2,6 +2,7 @@ package scantest
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -69,14 +70,14 @@ func (d *Data) tagValues(t *testing.T, run scan.Run, tag schema.Column) {
 		}
 	}
 	tables := []schema.TableID{Table.ID - 1, Table.ID, Table.ID + 1}
-	if err := run.TagValues(tables, tag, nil, func(val []byte) { got[string(val)] = true }); err != nil {
+	if err := run.TagValues(context.Background(), tables, tag, func(val []byte) { got[string(val)] = true }); err != nil {
 		t.Fatal(err)
 	}
 	if !maps.Equal(got, want) {
 		t.Errorf("tag %s has values %q, want %q", tag.Name, slices.Sorted(maps.Keys(got)),
 			slices.Sorted(maps.Keys(want)))
 	}
-	if err := run.TagValues(tables[2:], tag, nil,
+	if err := run.TagValues(context.Background(), tables[2:], tag,
 		func(val []byte) { t.Errorf("another table has value %q", val) }); err != nil {
 		t.Fatal(err)
 	}
