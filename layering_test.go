@@ -20,7 +20,7 @@ var layers = map[string]int{
 	"engine/admission": 0, "engine/secret": 0, "engine/jsontext": 0, "docs": 0,
 	"engine/vector": 1, "engine/schema": 1, "pipeline/value": 1,
 	"engine/filter": 2, "engine/scan": 2, "engine/convert": 2, "engine/symbol": 2,
-	"memtable": 3, "sst": 3, "wal": 3, "flatten": 3, "engine/manifest": 3,
+	"memtable": 3, "sst": 3, "wal": 3, "flatten": 3, "engine/manifest": 3, "engine/parts": 3,
 	"engine":   4,
 	"pipeline": 5, "sqlexec": 5,
 
@@ -37,7 +37,7 @@ var layers = map[string]int{
 }
 
 // forTests are the packages that only tests import. They may use any library, as tests may.
-var forTests = []string{"engine/scan/scantest", "server/servertest"}
+var forTests = []string{"engine/scan/scantest", "engine/parts/partstest", "server/servertest"}
 
 // wholeServer are the packages by which tests outside of a package below server drive the whole of it.
 var wholeServer = []string{"server", "server/servertest"}
@@ -49,6 +49,8 @@ var within = map[string][]string{
 	"engine/admission/ledger": {"engine/admission"},
 	"engine/scan/scantest":    {"engine/scan", "engine/filter"},
 	"engine/manifest":         {"sst", "wal"},
+	"engine/parts":            {"sst"},
+	"engine/parts/partstest":  {"engine/parts", "sst"},
 	"engine/private":          {"engine"},
 
 	// A parent may import its parts.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/status"
 	"varve/engine/vfs"
 )
@@ -67,11 +68,11 @@ func (k *Backups) Make(ctx context.Context, name string) (b Backup, err error) {
 			return b, err
 		}
 	}
-	parts := path.Join(b.Dir, partsDir)
-	if err := k.o.FS.MkdirAll(parts); err != nil {
+	to := parts.At(k.o.FS, b.Dir)
+	if err := to.Make(); err != nil {
 		return b, storageError(err, "the backup cannot be made")
 	}
-	state, err := k.linkParts(ctx, parts)
+	state, err := k.linkParts(ctx, to)
 	if err != nil {
 		return b, err
 	}
@@ -82,10 +83,14 @@ func (k *Backups) Make(ctx context.Context, name string) (b Backup, err error) {
 			b.Rows, b.Bytes = b.Rows+p.Rows, b.Bytes+p.Bytes
 		}
 	}
-	for _, dir := range []string{parts, path.Join(k.o.Dir, BackupsDir), k.o.Dir} {
-		if err := k.o.FS.SyncDir(dir); err != nil {
-			return b, storageError(err, "the backup cannot be made durable")
+	err = to.Sync()
+	for _, dir := range []string{path.Join(k.o.Dir, BackupsDir), k.o.Dir} {
+		if err == nil {
+			err = k.o.FS.SyncDir(dir)
 		}
+	}
+	if err != nil {
+		return b, storageError(err, "the backup cannot be made durable")
 	}
 	if err := manifest.Write(k.o.FS, b.Dir, state); err != nil {
 		return b, err
@@ -121,19 +126,24 @@ func (k *Backups) remove(name string) error {
 	if _, err := k.o.FS.Stat(dir); vfs.NotExist(err) {
 		return status.New(status.InvalidArguments, "there is no backup '%s'", name)
 	}
-	parts := path.Join(dir, partsDir)
-	files := []string{path.Join(dir, manifest.FileName), path.Join(dir, manifest.FileName+vfs.TempSuffix)}
-	names, err := k.o.FS.List(parts)
-	if err != nil && !vfs.NotExist(err) {
-		return storageError(err, "the backup cannot be removed")
-	}
-	for _, n := range names {
-		files = append(files, path.Join(parts, n))
-	}
-	for _, f := range append(files, parts, dir) {
-		if err := k.o.FS.Remove(f); err != nil && !vfs.NotExist(err) {
-			return storageError(err, "the backup cannot be removed")
+	gone := func(name string) error {
+		if err := k.o.FS.Remove(name); err != nil && !vfs.NotExist(err) {
+			return err
 		}
+		return nil
+	}
+	err := gone(path.Join(dir, manifest.FileName))
+	if err == nil {
+		err = gone(path.Join(dir, manifest.FileName+vfs.TempSuffix))
+	}
+	if err == nil {
+		err = parts.At(k.o.FS, dir).Destroy()
+	}
+	if err == nil {
+		err = gone(dir)
+	}
+	if err != nil {
+		return storageError(err, "the backup cannot be removed")
 	}
 	return nil
 }
@@ -170,7 +180,7 @@ func (k *Backups) sweep() {
 const linkRounds = 100
 
 // linkParts links the parts of one state of the manifest and gives the state.
-func (k *Backups) linkParts(ctx context.Context, dir string) (*manifest.State, error) {
+func (k *Backups) linkParts(ctx context.Context, to *parts.Local) (*manifest.State, error) {
 	linked := map[uint64]bool{}
 	for range linkRounds {
 		state := k.manifest.State()
@@ -183,7 +193,7 @@ func (k *Backups) linkParts(ctx context.Context, dir string) (*manifest.State, e
 				if linked[p.File] {
 					continue
 				}
-				switch err := k.o.FS.Link(k.files.path(p.File), path.Join(dir, partName(p.File))); {
+				switch err := to.Link(k.files.local, p.File); {
 				case vfs.NotExist(err):
 					missing = true
 				case err != nil && !vfs.Exist(err):
@@ -194,7 +204,7 @@ func (k *Backups) linkParts(ctx context.Context, dir string) (*manifest.State, e
 			}
 		}
 		if !missing {
-			return state, k.unlinkOthers(state, dir)
+			return state, unlinkOthers(state, to)
 		}
 		if k.manifest.State() == state {
 			return nil, status.New(status.StorageUnavailable,
@@ -205,23 +215,15 @@ func (k *Backups) linkParts(ctx context.Context, dir string) (*manifest.State, e
 }
 
 // unlinkOthers removes links of parts that are in no table of the state.
-func (k *Backups) unlinkOthers(state *manifest.State, dir string) error {
-	listed := map[string]bool{}
+func unlinkOthers(state *manifest.State, links *parts.Local) error {
+	listed := map[uint64]bool{}
 	for _, t := range state.Tables {
 		for _, p := range t.Parts {
-			listed[partName(p.File)] = true
+			listed[p.File] = true
 		}
 	}
-	names, err := k.o.FS.List(dir)
-	if err != nil {
-		return storageError(err, "the backup cannot be listed")
-	}
-	for _, n := range names {
-		if !listed[n] {
-			if err := k.o.FS.Remove(path.Join(dir, n)); err != nil {
-				return storageError(err, "the backup cannot be tidied")
-			}
-		}
+	if err := links.Keep(func(file uint64) bool { return listed[file] }); err != nil {
+		return storageError(err, "the backup cannot be tidied")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"varve/engine/parts"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/memtable"
@@ -389,7 +390,7 @@ func (c *census) takeRegion(r *region, put func(key []byte)) {
 	}
 	for _, p := range snap.parts {
 		if err := p.file.EachKey(put); err != nil {
-			c.of.o.Logger.Error("series of a part cannot be counted", "part", partName(p.meta.File), "error", err)
+			c.of.o.Logger.Error("series of a part cannot be counted", "part", parts.Name(p.meta.File), "error", err)
 		}
 	}
 }

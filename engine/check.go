@@ -1,14 +1,15 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
 	"slices"
-	"strings"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/vfs"
 	"varve/wal"
 )
@@ -126,12 +127,11 @@ func (c *checker) parts(state *manifest.State) {
 }
 
 func (c *checker) part(t *manifest.TableState, p manifest.PartMeta) {
-	name := path.Join(c.Dir, partsDir, partName(p.File))
-	meta, errs := verifyPart(c.FS, name, c.Deep)
+	meta, errs := parts.At(c.FS, c.Dir).Verify(context.Background(), p.File, c.Deep)
 	if len(errs) > 0 && vfs.NotExist(errs[0]) && c.replaced(t, p) {
 		return
 	}
-	short := partsDir + "/" + partName(p.File)
+	short := parts.Where(p.File)
 	for _, err := range errs {
 		c.fault(short, fmt.Errorf("table %s: %w", t.Schema.Name, err), !errors.Is(err, sst.ErrPassedOver))
 	}
@@ -178,16 +178,17 @@ func (c *checker) replaced(t *manifest.TableState, p manifest.PartMeta) bool {
 
 // leftOver describes the files that the manifest does not list.
 func (c *checker) leftOver(state *manifest.State) {
-	listed := map[string]bool{}
+	listed := map[uint64]bool{}
 	for _, t := range state.Tables {
 		for _, p := range t.Parts {
-			listed[partName(p.File)] = true
+			listed[p.File] = true
 		}
 	}
-	names, err := c.FS.List(path.Join(c.Dir, partsDir))
+	store := parts.At(c.FS, c.Dir)
+	entries, err := store.List()
 	if err != nil {
 		if !vfs.NotExist(err) || len(listed) > 0 {
-			c.fault(partsDir, err, len(listed) > 0)
+			c.fault(parts.DirName, err, len(listed) > 0)
 		}
 		return
 	}
@@ -195,14 +196,13 @@ func (c *checker) leftOver(state *manifest.State) {
 		return
 	}
 	var found []stranger
-	for _, name := range names {
-		n, isPart := partNumber(strings.TrimSuffix(name, vfs.TempSuffix))
+	for _, e := range entries {
 		switch {
-		case !isPart || listed[name]:
-		case strings.HasSuffix(name, vfs.TempSuffix) || slices.Contains(state.Retired, n):
-			c.note("%s/%s is in no table: the next start removes it", partsDir, name)
+		case e.Unfinished || !listed[e.File] && slices.Contains(state.Retired, e.File):
+			c.note("%s/%s is in no table: the next start removes it", parts.DirName, e)
+		case listed[e.File]:
 		default:
-			found = append(found, lookAt(c.FS, c.Dir, n))
+			found = append(found, lookAt(store, e.File))
 		}
 	}
 	if err := isBehind(state, c.logEdit, found); err != nil {
@@ -211,8 +211,8 @@ func (c *checker) leftOver(state *manifest.State) {
 	}
 	for i := range found {
 		s := &found[i]
-		name := partsDir + "/" + partName(s.file)
-		switch why := s.holds(c.FS, c.Dir, state, c.logWhole); {
+		name := parts.Where(s.file)
+		switch why := s.holds(store, state, c.logWhole); {
 		case why == "":
 			c.note("%s is in no table: the next start removes it", name)
 		case s.err == nil && s.origin == nil:

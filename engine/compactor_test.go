@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vfs"
@@ -60,7 +60,7 @@ func TestStatementsMeetDrop(t *testing.T) {
 			e.change(func(c *catalog) { c.remove(tab.home) })
 			e.dropper.discard([]home{tab.home})
 			e.ddl.Unlock()
-			names, err := o.FS.List(path.Join(o.Dir, partsDir))
+			names, err := parts.At(o.FS, o.Dir).List()
 			if err != nil || len(names) > 0 {
 				t.Errorf("left over: %v %v", names, err)
 			}

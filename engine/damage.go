@@ -2,12 +2,14 @@ package engine
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"log/slog"
 	"slices"
 	"sync"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/sst"
@@ -67,12 +69,7 @@ func (e *Engine) SetAside() []SetAside { return e.damages.all() }
 // met notes what err says of a part: this query fails with a message that names file and block, the following ones
 // are served from the rest.
 func (d *damages) met(r *region, p *part, err error) error {
-	switch {
-	case p == nil:
-		return err
-	case errors.Is(err, sst.ErrUnavailable): // nothing is known of the part: it stays as it is
-		return status.Wrap(err, status.StorageUnavailable, "%v", err)
-	case !errors.Is(err, sst.ErrCorrupt):
+	if p == nil || !errors.Is(err, sst.ErrCorrupt) {
 		return err
 	}
 	found := manifest.Damage{Block: sst.BlockOf(err), Reason: err.Error()}
@@ -81,7 +78,7 @@ func (d *damages) met(r *region, p *part, err error) error {
 		edit := manifest.Edit{Damaged: []manifest.DamageEdit{{Table: r.id, File: p.meta.File, Damage: list}}}
 		if err := d.of.apply(edit); err != nil {
 			d.log.Error("damage cannot be noted in the manifest; it will be met again after a restart", "part",
-				partName(p.meta.File), "error", err)
+				parts.Name(p.meta.File), "error", err)
 		}
 	}
 	return status.Wrap(err, status.StorageUnavailable, "damaged data was set aside, repeat the query to read the rest: %v", err)
@@ -125,7 +122,7 @@ func (d *damages) setPartAside(r *region, p *part, found manifest.Damage) {
 
 // setAsideOf describes damage of a part; file is nil when the part could not be opened.
 func setAsideOf(t *schema.Table, m manifest.PartMeta, file *sst.Part, d manifest.Damage) SetAside {
-	s := SetAside{File: partName(m.File), Reason: d.Reason, Table: t.Name, Block: d.Block, Rows: m.Rows, Min: m.MinTime,
+	s := SetAside{File: parts.Name(m.File), Reason: d.Reason, Table: t.Name, Block: d.Block, Rows: m.Rows, Min: m.MinTime,
 		Max: m.MaxTime}
 	if d.Block >= 0 && file != nil && d.Block < file.Run().Blocks() {
 		rows, span := file.Run().Block(d.Block)
@@ -137,7 +134,7 @@ func setAsideOf(t *schema.Table, m manifest.PartMeta, file *sst.Part, d manifest
 // recheck looks at a part whose damage was noted before the store was closed: what is intact again, because the file
 // was replaced by a good copy, is served. It gives the damage that is left; whole: of the part as a whole.
 func (d *damages) recheck(p *part) (left []manifest.Damage, whole bool) {
-	_, errs := verifyPart(d.of.o.FS, d.of.files.path(p.meta.File), false)
+	_, errs := d.of.files.store.Verify(context.Background(), p.meta.File, false)
 	for _, err := range errs {
 		found := manifest.Damage{Block: sst.BlockOf(err), Reason: err.Error()}
 		if !slices.ContainsFunc(left, func(o manifest.Damage) bool { return o.Block == found.Block }) {
@@ -147,7 +144,7 @@ func (d *damages) recheck(p *part) (left []manifest.Damage, whole bool) {
 	}
 	slices.SortFunc(left, func(a, b manifest.Damage) int { return cmp.Compare(a.Block, b.Block) })
 	if len(left) == 0 {
-		d.log.Info("a part that was damaged is intact again", "part", partName(p.meta.File))
+		d.log.Info("a part that was damaged is intact again", "part", parts.Name(p.meta.File))
 	}
 	return left, whole
 }
@@ -170,7 +167,7 @@ func (d *damages) asideOf(r *region, s *regionSnap) (list []*part) {
 // forgetAside removes the files of parts that were set aside and that no list names any more.
 func (d *damages) forgetAside(list []*part) {
 	for _, p := range list {
-		name := partName(p.meta.File)
+		name := parts.Name(p.meta.File)
 		if err := d.of.files.unlink(p.meta.File); err != nil {
 			d.log.Warn("dropped part cannot be removed", "part", name, "error", err)
 		}

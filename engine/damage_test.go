@@ -6,9 +6,12 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
+	"varve/engine/parts"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -175,12 +178,13 @@ func TestDropDamaged(t *testing.T) {
 		disk := vfs.NewMem()
 		o := Options{FS: disk, Dir: "/data", NoBackground: true,
 			Now: func() time.Time { return time.UnixMilli(100_100) }}
-		name := "/data/parts/" + damagedStore(t, o)
+		file := damagedStore(t, o)
+		name := "/data/parts/" + file
 		if err := disk.Damage(name, -5); err != nil {
 			t.Fatal(err)
 		}
 		e := mustOpen(t, o)
-		if _, errs := verifyPart(disk, name, false); len(errs) == 0 || len(e.SetAside()) != 1 {
+		if errs := verifyPart(disk, file, false); len(errs) == 0 || len(e.SetAside()) != 1 {
 			t.Fatalf("%s: %v, set aside: %v", c.name, errs, e.SetAside())
 		}
 		if err := c.drop(e); err != nil {
@@ -257,4 +261,14 @@ func TestDeletionsOfDamaged(t *testing.T) {
 		}
 		mustClose(t, e)
 	}
+}
+
+// verifyPart is Verify for a part of /data, by the name of its file.
+func verifyPart(fs vfs.FS, name string, deep bool) []error {
+	file, err := strconv.ParseUint(strings.TrimSuffix(name, ".part"), 10, 64)
+	if err != nil {
+		return []error{err}
+	}
+	_, errs := parts.At(fs, "/data").Verify(ctx, file, deep)
+	return errs
 }

@@ -2,13 +2,13 @@ package engine
 
 import (
 	"errors"
-	"path"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -19,9 +19,10 @@ import (
 func aloneDefiner(t *testing.T, o Options) *definer {
 	t.Helper()
 	o = o.withDefaults()
+	local := parts.At(o.FS, o.Dir)
 	v := &inventory{o: o, space: newSpace(&o, nil), ballast: &ballast{fs: o.FS, dir: o.Dir, log: o.Logger},
-		files: &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir), log: o.Logger}}
-	for _, dir := range []string{v.files.dir, o.WALDir} {
+		files: &partFiles{store: local, local: local, log: o.Logger}}
+	for _, dir := range []string{local.Dir(), o.WALDir} {
 		if err := o.FS.MkdirAll(dir); err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"varve/engine/parts"
 	"varve/engine/status"
 	"varve/engine/vfs"
 )
@@ -14,7 +15,7 @@ func aloneDoor(t *testing.T) (d *door, disk *vfs.Mem) {
 	t.Helper()
 	disk = vfs.NewMem()
 	o := Options{FS: disk, Dir: "data"}.withDefaults()
-	for _, dir := range []string{o.Dir, o.Dir + "/" + partsDir, o.WALDir} {
+	for _, dir := range []string{o.Dir, parts.At(disk, o.Dir).Dir(), o.WALDir} {
 		if err := disk.MkdirAll(dir); err != nil {
 			t.Fatal(err)
 		}

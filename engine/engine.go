@@ -97,6 +97,7 @@ import (
 	"time"
 
 	"varve/engine/admission/ledger"
+	"varve/engine/parts"
 	"varve/engine/status"
 	"varve/engine/vfs"
 	"varve/sst"
@@ -174,8 +175,10 @@ type Options struct {
 	// their neighbours. Default: half a block
 	spliceRows int
 	retryFlush time.Duration // pause after a flush that failed. Default 1s
-	Now        func() time.Time
-	Logger     *slog.Logger
+	// place puts another store of parts before the one in the data directory; nil: none. For the tests
+	place  func(*parts.Local) parts.Store
+	Now    func() time.Time
+	Logger *slog.Logger
 }
 
 // Engine is the store: it lets calls in and passes them to the types below, of which each has one concern and the

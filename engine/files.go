@@ -3,41 +3,22 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"log/slog"
-	"path"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/vfs"
 	"varve/sst"
 )
 
-const (
-	partsDir   = "parts"
-	partSuffix = ".part"
-)
-
-func partName(file uint64) string { return fmt.Sprintf("%08d%s", file, partSuffix) }
-
-func partNumber(name string) (uint64, bool) {
-	digits, ok := strings.CutSuffix(name, partSuffix)
-	if !ok {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(digits, 10, 64)
-	return n, err == nil
-}
-
-// partFiles is the directory of the parts: it opens and writes them, and knows what is on its way out of it. Safe for
-// concurrent use.
+// partFiles opens and writes the parts of the store, and knows which are on their way out of it. Safe for concurrent
+// use.
 type partFiles struct {
-	fs      vfs.FS
-	dir     string
+	store   parts.Store  // where parts lie
+	local   *parts.Local // the same, for backups, which link to the files
 	log     *slog.Logger
 	cache   *sst.Cache
 	metrics *sst.Metrics
@@ -52,15 +33,17 @@ type partFiles struct {
 
 	mu      sync.Mutex // protects what follows
 	strays  []uint64   // never listed and never to be: retired by the next edit, then removed
-	removed []uint64   // removed since the directory was synced
+	removed []uint64   // removed since the last part was published
 	swept   []uint64   // retired files that are gone for good
 }
 
-func (f *partFiles) path(file uint64) string { return path.Join(f.dir, partName(file)) }
-
 // open opens the file of a part.
 func (f *partFiles) open(m manifest.PartMeta) (*part, error) {
-	file, err := sst.Open(f.fs, f.path(m.File), sst.OpenOptions{Cache: f.cache, Metrics: f.metrics})
+	bytes, err := f.store.Open(context.Background(), m.File)
+	if err != nil {
+		return nil, err
+	}
+	file, err := sst.OpenFile(bytes, parts.Name(m.File), sst.OpenOptions{Cache: f.cache, Metrics: f.metrics})
 	if err != nil {
 		return nil, err
 	}
@@ -69,21 +52,6 @@ func (f *partFiles) open(m manifest.PartMeta) (*part, error) {
 	p.size = sync.OnceValue(p.measure)
 	p.refs.Store(1)
 	return p, nil
-}
-
-// verifyPart checks the file of a part: checksums, and if deep also every block.
-func verifyPart(fs vfs.FS, name string, deep bool) (meta sst.Meta, errs []error) {
-	f, err := sst.Map(fs, name)
-	if err != nil {
-		return sst.Meta{}, []error{err}
-	}
-	if meta, errs = sst.Verify(context.Background(), f, path.Base(name)); len(errs) > 0 || !deep {
-		return meta, errs
-	}
-	if f, err = sst.Map(fs, name); err != nil {
-		return sst.Meta{}, []error{err}
-	}
-	return meta, sst.Check(context.Background(), f, path.Base(name))
 }
 
 // errNoRows: all rows of a merge were replaced or deleted, and a part without rows cannot exist.
@@ -106,7 +74,7 @@ func (f *partFiles) try(j *partJob) (*part, error) {
 	j.held, j.block = f.mergeBytes, f.blockBytes
 	j.describe = func(w *sst.Writer, unique bool) error { return f.describe(j, w, unique) }
 	synced := f.syncing()
-	err := vfs.Publish(f.fs, f.dir, partName(file), func(out vfs.File) (err error) {
+	err := f.store.Publish(file, func(out vfs.File) (err error) {
 		meta, unique, err = j.write(out)
 		return err
 	})
@@ -137,7 +105,7 @@ func (f *partFiles) stray(file uint64) {
 
 // unlink removes the file of a part that is in no list.
 func (f *partFiles) unlink(file uint64) error {
-	if err := f.fs.Remove(f.path(file)); err != nil && !vfs.NotExist(err) {
+	if err := f.store.Remove(parts.Entry{File: file}); err != nil {
 		return err
 	}
 	f.gone(file)
@@ -151,7 +119,7 @@ func (f *partFiles) gone(file uint64) {
 	f.removed = append(f.removed, file)
 }
 
-// syncing takes the files that were removed so far. Once the directory is synced, they are gone for good.
+// syncing takes the files that were removed so far. Once a part is published, they are gone for good.
 func (f *partFiles) syncing() (synced func(error)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/schema"
 	"varve/wal"
 )
@@ -38,7 +39,7 @@ func (v *inventory) apply(edit manifest.Edit) error {
 		return v.space.noted(err)
 	}
 	for _, file := range edit.Retired {
-		v.left(partName(file), v.files.unlink(file))
+		v.left(parts.Name(file), v.files.unlink(file))
 	}
 	return nil
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"path"
 	"slices"
 	"testing"
+	"varve/engine/parts"
 
 	"varve/engine/scan"
 	"varve/engine/schema"
@@ -50,14 +50,14 @@ func (s *noStore) exchange(r *region, old, made []*part) error {
 }
 
 // aloneMerger is a merger without a store, and a region with fresh parts of ten rows each, one behind the other.
-func aloneMerger(t *testing.T, s *noStore, parts int) (*merger, *region) {
+func aloneMerger(t *testing.T, s *noStore, fresh int) (*merger, *region) {
 	t.Helper()
 	o := Options{FS: vfs.NewMem(), Dir: "data", CacheBytes: 1 << 20}.withDefaults()
-	dir := path.Join(o.Dir, partsDir)
-	if err := o.FS.MkdirAll(dir); err != nil {
+	local := parts.At(o.FS, o.Dir)
+	if err := local.Make(); err != nil {
 		t.Fatal(err)
 	}
-	files := &partFiles{fs: o.FS, dir: dir, log: o.Logger, cache: sst.NewCache(o.CacheBytes), metrics: sst.NewMetrics(),
+	files := &partFiles{store: local, local: local, log: o.Logger, cache: sst.NewCache(o.CacheBytes), metrics: sst.NewMetrics(),
 		damages: &damages{log: o.Logger},
 		ballast: &ballast{fs: o.FS, dir: o.Dir, log: o.Logger}, space: newSpace(&o, nil),
 		mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes,
@@ -66,7 +66,7 @@ func aloneMerger(t *testing.T, s *noStore, parts int) (*merger, *region) {
 		{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp},
 		{ID: 2, Name: "n", Type: vector.Int64Type, Nullable: true}}}
 	r := newRegion(newMemory(ownMemory(&o), 0), table)
-	for k := range parts {
+	for k := range fresh {
 		run := &versionsRun{r: rand.New(rand.NewPCG(1, uint64(k)))}
 		for i := range 10 {
 			at := int64(10*k + i)
@@ -115,16 +115,16 @@ func TestMergerAlone(t *testing.T) {
 				t.Errorf("merged: %t, %v, want %v", done, err, c.want)
 			}
 			m.end(j, done)
-			var left []string
+			var left []parts.Entry
 			rows := 0
 			for _, p := range r.snap.Load().parts {
-				left, rows = append(left, partName(p.meta.File)), rows+int(p.meta.Rows)
+				left, rows = append(left, parts.Entry{File: p.meta.File}), rows+int(p.meta.Rows)
 				if level := p.meta.Level; int(level) != min(1, 8-c.parts) {
-					t.Errorf("%s has level %d", partName(p.meta.File), level)
+					t.Errorf("%s has level %d", parts.Name(p.meta.File), level)
 				}
 			}
-			names, err := m.files.fs.List(m.files.dir)
-			if slices.Sort(names); err != nil || !slices.Equal(names, left) || len(left) != c.parts || rows != c.rows {
+			names, err := m.files.local.List()
+			if err != nil || !slices.Equal(names, left) || len(left) != c.parts || rows != c.rows {
 				t.Errorf("parts %v of %d rows, want %d of %d; files %v, %v", left, rows, c.parts, c.rows, names, err)
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/status"
 	"varve/engine/vfs"
 	"varve/sst"
@@ -38,7 +39,8 @@ func Open(o Options) (_ *Engine, err error) {
 	if err := unfinished(o.FS, o.Dir); err != nil {
 		return nil, err
 	}
-	if err := o.FS.MkdirAll(path.Join(o.Dir, partsDir)); err != nil {
+	local := parts.At(o.FS, o.Dir)
+	if err := local.Make(); err != nil {
 		return nil, unwritable(o.Dir, err)
 	}
 	if e.lock, err = o.FS.Lock(path.Join(o.Dir, "LOCK")); err != nil {
@@ -56,9 +58,12 @@ func Open(o Options) (_ *Engine, err error) {
 	e.cache = sst.NewCache(o.CacheBytes)
 	e.metrics = newMetrics(e)
 	e.census = newCensus(e.inventory, e.metrics.Refused)
-	e.files = &partFiles{fs: o.FS, dir: path.Join(o.Dir, partsDir), log: o.Logger, cache: e.cache,
+	e.files = &partFiles{store: local, local: local, log: o.Logger, cache: e.cache,
 		metrics: e.metrics.SST, damages: e.damages, ballast: e.ballast, space: e.space,
 		mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes, describe: e.describe}
+	if o.place != nil {
+		e.files.store = o.place(local)
+	}
 	var state *manifest.State
 	if e.manifest, state, err = manifest.Open(o.FS, o.Dir); err != nil {
 		if errors.Is(err, manifest.ErrCorrupt) {
@@ -203,27 +208,32 @@ func requireManifest(fs vfs.FS, dir, walDir string, reads bool) error {
 	case !vfs.NotExist(err):
 		return fmt.Errorf("data directory: %w", err)
 	}
-	for _, of := range []struct{ dir, suffix, what string }{{path.Join(dir, partsDir), partSuffix, "parts"},
-		{walDir, wal.Suffix, "a log"}} {
-		names, err := fs.List(of.dir)
-		if err != nil && !vfs.NotExist(err) {
-			return fmt.Errorf("data directory: %w", err)
-		}
-		if !slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, of.suffix) }) {
-			continue
-		}
-		if !strings.HasPrefix(of.dir, dir+"/") {
-			return fmt.Errorf(
-				"%s has no %s, and %s, the directory of its log, holds a log: that of another store, or the file was "+
-					"removed. Nothing was changed. "+
-					"Give each server a directory of its own for its log (wal.dir). %s", dir, manifest.FileName, of.dir,
-				wayOut(dir))
-		}
+	hasParts, err := parts.At(fs, dir).HoldsAny()
+	if err != nil {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	logs, err := fs.List(walDir)
+	if err != nil && !hasParts && !vfs.NotExist(err) {
+		return fmt.Errorf("data directory: %w", err)
+	}
+	hasLog := slices.ContainsFunc(logs, func(n string) bool { return strings.HasSuffix(n, wal.Suffix) })
+	removed := func(what string) error {
 		return fmt.Errorf(
 			"%s holds %s but no %s, which lists the tables and their parts: it was removed. Nothing was changed. %s",
-			dir, of.what, manifest.FileName, wayOut(dir))
+			dir, what, manifest.FileName, wayOut(dir))
 	}
-	if reads {
+	switch {
+	case hasParts:
+		return removed("parts")
+	case hasLog && !strings.HasPrefix(walDir, dir+"/"):
+		return fmt.Errorf(
+			"%s has no %s, and %s, the directory of its log, holds a log: that of another store, or the file was "+
+				"removed. Nothing was changed. "+
+				"Give each server a directory of its own for its log (wal.dir). %s", dir, manifest.FileName, walDir,
+			wayOut(dir))
+	case hasLog:
+		return removed("a log")
+	case reads:
 		return fmt.Errorf("%s holds no store, and none can be created there: %w", dir, vfs.ErrReadOnly)
 	}
 	return nil

@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"errors"
 	"sync"
 	"sync/atomic"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/sst"
@@ -59,9 +61,11 @@ func (p *part) rowsOf(id schema.TableID) int64 {
 			return true
 		})
 		if err != nil {
-			p.files.log.Error("rows of logical tables cannot be counted", "part", partName(p.meta.File), "error", err)
+			p.files.log.Error("rows of logical tables cannot be counted", "part", parts.Name(p.meta.File), "error", err)
 		}
-		p.tables.Store(all)
+		if !errors.Is(err, sst.ErrUnavailable) {
+			p.tables.Store(all)
+		}
 	}
 	return int64((*all)[id])
 }
@@ -72,12 +76,12 @@ func (p *part) release() {
 		return
 	}
 	if err := p.file.Close(); err != nil {
-		p.files.log.Error("part cannot be closed", "part", partName(p.meta.File), "error", err)
+		p.files.log.Error("part cannot be closed", "part", parts.Name(p.meta.File), "error", err)
 	}
 	if p.obsolete.Load() {
 		// A file that stays is swept at the next start: the manifest knows that it was given up.
 		if err := p.files.unlink(p.meta.File); err != nil {
-			p.files.log.Warn("replaced part cannot be removed", "part", partName(p.meta.File), "error", err)
+			p.files.log.Warn("replaced part cannot be removed", "part", parts.Name(p.meta.File), "error", err)
 		}
 	}
 }
@@ -89,7 +93,7 @@ func (p *part) retire() {
 		p.files.stray(p.meta.File)
 	}
 	if !p.whole() {
-		p.files.damages.forget(partName(p.meta.File))
+		p.files.damages.forget(parts.Name(p.meta.File))
 	}
 	p.release()
 }

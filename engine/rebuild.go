@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/schema"
 	"varve/engine/vfs"
 	"varve/wal"
@@ -99,23 +100,24 @@ func (b *rebuild) base() {
 
 // find looks at all files of parts.
 func (b *rebuild) find() error {
-	names, err := b.fs.List(path.Join(b.dir, partsDir))
+	store := parts.At(b.fs, b.dir)
+	entries, err := store.List()
 	if err != nil && !vfs.NotExist(err) {
 		return fmt.Errorf("parts directory: %w", err)
 	}
-	for _, name := range names {
-		n, isPart := partNumber(name)
-		if !isPart {
+	for _, e := range entries {
+		n := e.File
+		if e.Unfinished {
 			continue
 		}
 		b.present[n] = true
 		b.state.NextFile = max(b.state.NextFile, n+1)
-		s := lookAt(b.fs, b.dir, n)
+		s := lookAt(store, n)
 		if errors.Is(s.err, vfs.ErrNewer) {
 			return s.err
 		}
 		if s.err != nil {
-			b.note("%s is left out: %v", name, s.err)
+			b.note("%s is left out: %v", e, s.err)
 			continue
 		}
 		b.parts[n] = &s
@@ -146,7 +148,7 @@ func (b *rebuild) choose() {
 		}
 	}
 	for _, n := range slices.Sorted(maps.Keys(gone)) {
-		b.note("%s is left out: %s", partName(n), gone[n])
+		b.note("%s is left out: %s", parts.Name(n), gone[n])
 		b.state.Retired = append(b.state.Retired, n)
 		delete(b.parts, n)
 	}
@@ -180,7 +182,7 @@ func (b *rebuild) describe() {
 				MinSeq: o.MinSeq, MaxSeq: o.MaxSeq, Checksum: s.meta.Checksum, Level: o.Level, IndexUS: o.IndexUS,
 				Unique: o.Unique}
 		case m == nil:
-			b.note("%s is left out: it was written by an earlier version and does not say what it is", partName(n))
+			b.note("%s is left out: it was written by an earlier version and does not say what it is", parts.Name(n))
 			continue
 		}
 		t := b.state.Tables[id]

@@ -6,9 +6,9 @@ import (
 	"io"
 	"path"
 	"slices"
-	"strings"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/vfs"
 )
 
@@ -19,9 +19,6 @@ const RestoringName = "RESTORING"
 
 const restoringText = "varve restore makes a data directory here. If there is no MANIFEST beside this file and no restore " +
 	"is running,\nthe restore was cut short: run it once more, or remove the directory.\n"
-
-// copyBytes is what is copied at a time.
-const copyBytes = 1 << 20
 
 // Restore makes a data directory of a state and of the parts of a backup that the state lists. The directory must be
 // new, empty, or left by an earlier Restore that was cut short. After a crash it is whole, or as it was before, or Open
@@ -45,23 +42,25 @@ func Restore(fs vfs.FS, backup, dir string, state *manifest.State) (err error) {
 		_, err := io.WriteString(f, restoringText)
 		return err
 	})
-	parts := path.Join(dir, partsDir)
+	from, to := parts.At(fs, backup), parts.At(fs, dir)
 	if err == nil {
-		err = fs.MkdirAll(parts)
+		err = to.Make()
 	}
 	if err != nil {
 		return err
 	}
 	for _, t := range state.Tables {
 		for _, p := range t.Parts {
-			name := partName(p.File)
-			if err := publishCopy(fs, path.Join(backup, partsDir, name), parts, name); err != nil {
+			if err := to.Copy(from, p.File); err != nil {
 				return err
 			}
 		}
 	}
 	// The directory of the parts is synced even if no part was copied: some may have been removed.
-	for _, d := range []string{parts, dir, path.Dir(path.Clean(dir))} {
+	if err := to.Sync(); err != nil {
+		return err
+	}
+	for _, d := range []string{dir, path.Dir(path.Clean(dir))} {
 		if err := fs.SyncDir(d); err != nil {
 			return err
 		}
@@ -86,7 +85,7 @@ func clearUnfinished(fs vfs.FS, dir string) error {
 	for _, n := range names {
 		switch {
 		case n == "LOCK" || n == RestoringName || n == RestoringName+vfs.TempSuffix:
-		case begun && (n == partsDir || n == manifest.FileName+vfs.TempSuffix):
+		case begun && (n == parts.DirName || n == manifest.FileName+vfs.TempSuffix):
 		default:
 			return fmt.Errorf("%s is not empty: it holds %s", dir, n)
 		}
@@ -94,41 +93,7 @@ func clearUnfinished(fs vfs.FS, dir string) error {
 	if !begun {
 		return nil
 	}
-	parts := path.Join(dir, partsDir)
-	if names, err = fs.List(parts); err != nil && !vfs.NotExist(err) {
-		return err
-	}
-	for _, n := range names {
-		if _, isPart := partNumber(strings.TrimSuffix(n, vfs.TempSuffix)); !isPart {
-			return fmt.Errorf("%s is not empty: it holds %s", parts, n)
-		}
-		if err := fs.Remove(path.Join(parts, n)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// publishCopy copies a file. The copy shares no blocks or links with it.
-func publishCopy(fs vfs.FS, from, dir, name string) error {
-	in, err := fs.Open(from)
-	if err != nil {
-		return err
-	}
-	err = vfs.Publish(fs, dir, name, func(out vfs.File) error {
-		buf := make([]byte, copyBytes)
-		for off := int64(0); ; {
-			n, err := in.ReadAt(buf, off)
-			if err != nil && !errors.Is(err, io.EOF) {
-				return err
-			}
-			if _, failed := out.Write(buf[:n]); failed != nil || err != nil {
-				return failed
-			}
-			off += int64(n)
-		}
-	})
-	return errors.Join(err, in.Close())
+	return parts.At(fs, dir).Clear()
 }
 
 // RequireStore is an error if a directory has no manifest; the error says so if a restore was cut short.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/status"
 	"varve/engine/vfs"
 )
@@ -22,7 +23,8 @@ const spaceCheck = 500 * time.Millisecond
 type space struct {
 	fs          vfs.FS
 	dir, logDir string
-	free        int64 // bytes of the first that are left to flushes and the manifest; negative: none
+	partsDir    string // in dir
+	free        int64  // bytes of the first that are left to flushes and the manifest; negative: none
 	now         func() time.Time
 	reads       error // why the store was opened for reading alone; nil: it was not
 	log         *slog.Logger
@@ -41,7 +43,8 @@ type space struct {
 // newSpace watches the disks of a store with these options. reads is why it is opened for reading alone; nil: it is
 // not.
 func newSpace(o *Options, reads error) *space {
-	return &space{fs: o.FS, dir: o.Dir, logDir: o.WALDir, free: o.MinFree, now: o.Now, reads: reads, log: o.Logger}
+	return &space{fs: o.FS, dir: o.Dir, logDir: o.WALDir, partsDir: parts.At(o.FS, o.Dir).Dir(), free: o.MinFree,
+		now: o.Now, reads: reads, log: o.Logger}
 }
 
 // check refuses writes before the disk of the data directory is full, so that flushes and the manifest still have room.
@@ -121,7 +124,7 @@ func (s *space) lookWhetherFixed() {
 // each: after a disk error a file system may call itself writable and refuse every change.
 func (s *space) findReadOnly(try bool) *status.Error {
 	for _, of := range []struct{ dir, what string }{{s.dir, "the data directory"},
-		{path.Join(s.dir, partsDir), "the parts"}, {s.logDir, "the log"}} {
+		{s.partsDir, "the parts"}, {s.logDir, "the log"}} {
 		err := s.fs.Writable(of.dir)
 		if err == nil && try {
 			err = s.try(of.dir)
@@ -262,13 +265,13 @@ func (s *space) ready() error {
 	if failed := s.failed.Load(); failed != nil {
 		return *failed
 	}
-	for _, name := range []string{path.Join(s.dir, manifest.FileName), path.Join(s.dir, partsDir), s.logDir} {
+	for _, name := range []string{path.Join(s.dir, manifest.FileName), s.partsDir, s.logDir} {
 		if _, err := s.fs.Stat(name); err != nil {
 			return storageError(err, path.Base(name)+
 				" of the data directory is gone or cannot be looked at: the next start will not find all rows")
 		}
 	}
-	for _, dir := range []string{s.dir, path.Join(s.dir, partsDir), s.logDir} {
+	for _, dir := range []string{s.dir, s.partsDir, s.logDir} {
 		if err := s.fs.Writable(dir); err != nil {
 			return storageError(err, "nothing can be written to "+dir)
 		}

@@ -58,7 +58,7 @@ func compactedBlocks(t *testing.T, options map[string]string, spans ...span) (bl
 		t.Fatal(err)
 	}
 	for _, part := range tab.Stats().Parts {
-		if _, errs := verifyPart(fs, "/data/parts/"+part.File, true); len(errs) > 0 {
+		if errs := verifyPart(fs, part.File, true); len(errs) > 0 {
 			t.Fatal(errs)
 		}
 		p, err := sst.Open(fs, "/data/parts/"+part.File, sst.OpenOptions{})

@@ -1,13 +1,13 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
-	"strings"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/schema"
 	"varve/engine/vfs"
 	"varve/sst"
@@ -30,8 +30,7 @@ type stranger struct {
 // strangers handles the files that the manifest does not list: it removes unfinished and retired ones, and returns the
 // others.
 func (st *starting) strangers() ([]stranger, error) {
-	dir := path.Join(st.o.Dir, partsDir)
-	names, err := st.o.FS.List(dir)
+	entries, err := st.files.store.List()
 	if err != nil && !(st.reads && vfs.NotExist(err)) {
 		return nil, fmt.Errorf("parts directory: %w", err)
 	}
@@ -42,27 +41,23 @@ func (st *starting) strangers() ([]stranger, error) {
 		}
 	}
 	var found []stranger
-	for _, name := range names {
-		n, isPart := partNumber(strings.TrimSuffix(name, vfs.TempSuffix))
-		if !isPart {
-			continue
-		}
-		st.files.next.Store(max(st.files.next.Load(), n+1))
+	for _, e := range entries {
+		st.files.next.Store(max(st.files.next.Load(), e.File+1))
 		switch {
-		case strings.HasSuffix(name, vfs.TempSuffix):
-			err = st.o.FS.Remove(path.Join(dir, name))
-		case listed[n]:
+		case e.Unfinished:
+			err = st.files.store.Remove(e)
+		case listed[e.File]:
 			continue
-		case slices.Contains(st.state.Retired, n):
-			err = st.files.unlink(n)
+		case slices.Contains(st.state.Retired, e.File):
+			err = st.files.unlink(e.File)
 		default:
-			found = append(found, lookAt(st.o.FS, st.o.Dir, n))
+			found = append(found, lookAt(st.files.store, e.File))
 			continue
 		}
-		st.left(name, err)
+		st.left(e.String(), err)
 	}
 	for _, n := range st.state.Retired {
-		if !slices.Contains(names, partName(n)) {
+		if !slices.Contains(entries, parts.Entry{File: n}) {
 			st.files.gone(n)
 		}
 	}
@@ -70,13 +65,16 @@ func (st *starting) strangers() ([]stranger, error) {
 }
 
 // lookAt reads what a part says of itself.
-func lookAt(fs vfs.FS, dir string, file uint64) stranger {
+func lookAt(store parts.Store, file uint64) stranger {
 	s := stranger{file: file}
-	name := path.Join(dir, partsDir, partName(file))
-	p, err := sst.Open(fs, name, sst.OpenOptions{})
+	bytes, err := store.Open(context.Background(), file)
+	var p *sst.Part
+	if err == nil {
+		p, err = sst.OpenFile(bytes, parts.Name(file), sst.OpenOptions{})
+	}
 	if err != nil {
-		info, unknown := fs.Stat(name)
-		s.err, s.empty = err, unknown == nil && info.Size() == 0
+		size, unknown := store.Size(file)
+		s.err, s.empty = err, unknown == nil && size == 0
 		return s
 	}
 	s.meta = p.Meta()
@@ -110,7 +108,7 @@ func isBehind(state *manifest.State, logEdit uint64, found []stranger) error {
 	last, what := logEdit, "the log"
 	for _, s := range found {
 		if s.origin != nil && s.origin.Edit > last {
-			last, what = s.origin.Edit, partName(s.file)
+			last, what = s.origin.Edit, parts.Name(s.file)
 		}
 	}
 	if last <= state.Edit {
@@ -132,12 +130,12 @@ func wayOut(dir string) string {
 func (st *starting) sweep(found []stranger) {
 	for i := range found {
 		s := &found[i]
-		switch why := s.holds(st.o.FS, st.o.Dir, st.state, st.logWhole); {
+		switch why := s.holds(st.files.store, st.state, st.logWhole); {
 		case why == "":
-			st.left(partName(s.file), st.files.unlink(s.file))
+			st.left(parts.Name(s.file), st.files.unlink(s.file))
 			st.files.stray(s.file) // it may come back
 		case s.err == nil && s.origin == nil:
-			st.o.Logger.Warn("a part that no list names is kept", "file", partName(s.file), "reason", why)
+			st.o.Logger.Warn("a part that no list names is kept", "file", parts.Name(s.file), "reason", why)
 		default:
 			st.damages.note(s.aside(st.state, why))
 		}
@@ -145,9 +143,9 @@ func (st *starting) sweep(found []stranger) {
 }
 
 // holds says why a file that the manifest does not know may hold rows that are nowhere else; empty: it does not.
-func (s *stranger) holds(fs vfs.FS, dir string, state *manifest.State, logWhole bool) string {
+func (s *stranger) holds(store parts.Store, state *manifest.State, logWhole bool) string {
 	gone := func(file uint64) bool {
-		_, err := fs.Stat(path.Join(dir, partsDir, partName(file)))
+		_, err := store.Size(file)
 		return err != nil
 	}
 	switch {
@@ -175,7 +173,7 @@ func (s *stranger) holds(fs vfs.FS, dir string, state *manifest.State, logWhole 
 
 // aside describes a file that is kept and not served.
 func (s *stranger) aside(state *manifest.State, why string) SetAside {
-	a := SetAside{File: partName(s.file),
+	a := SetAside{File: parts.Name(s.file),
 		Reason: why + ": it is kept and not served, see varve check --rebuild-manifest", Block: -1, Rows: s.meta.Rows,
 		Min: s.meta.MinTime, Max: s.meta.MaxTime}
 	if s.origin == nil {

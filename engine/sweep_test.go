@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"varve/engine/parts"
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/engine/vfs"
@@ -40,11 +41,11 @@ func TestLookAtLetsGo(t *testing.T) {
 	for name, origin := range map[string]string{"no JSON": "{", "without its table": `{"table":7,"tables":[]}`} {
 		t.Run(name, func(t *testing.T) {
 			fs := &mapCounter{FS: vfs.NewMem()}
-			if err := fs.MkdirAll("/data/" + partsDir); err != nil {
+			if err := parts.At(fs, "/data").Make(); err != nil {
 				t.Fatal(err)
 			}
 			ts := schema.Column{ID: 1, Name: "ts", Type: vector.Timestamp(3), Semantic: schema.Timestamp}
-			err := vfs.Publish(fs, "/data/"+partsDir, partName(9), func(f vfs.File) error {
+			err := parts.At(fs, "/data").Publish(9, func(f vfs.File) error {
 				w := sst.NewWriter(f, sst.WriterOptions{Columns: []schema.Column{ts}})
 				if err := w.Series(schema.KeyPrefix(7)); err != nil {
 					return err
@@ -60,7 +61,7 @@ func TestLookAtLetsGo(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := lookAt(fs, "/data", 9)
+			s := lookAt(parts.At(fs, "/data"), 9)
 			if s.err == nil || !strings.Contains(s.err.Error(), "origin of a part") || fs.open != 0 {
 				t.Errorf("%d mappings are open; the part says: %v", fs.open, s.err)
 			}

@@ -3,6 +3,7 @@ package engine
 import (
 	"time"
 
+	"varve/engine/parts"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/sst"
@@ -49,7 +50,7 @@ func (t *Table) Stats() TableStats {
 		st.DiskBytes += p.meta.Bytes
 		st.IndexBytes += p.meta.IndexBytes
 		st.IndexTime += time.Duration(p.meta.IndexUS) * time.Microsecond
-		st.Parts = append(st.Parts, PartInfo{t.region.id, partName(p.meta.File), p.meta.Bytes, int(p.meta.Rows),
+		st.Parts = append(st.Parts, PartInfo{t.region.id, parts.Name(p.meta.File), p.meta.Bytes, int(p.meta.Rows),
 			p.meta.MinTime, p.meta.MaxTime,
 			p.meta.IndexBytes})
 	}

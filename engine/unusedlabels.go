@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"varve/engine/parts"
 	"varve/engine/schema"
 	"varve/engine/status"
 )
@@ -166,7 +167,7 @@ func (l *unusedLabels) read(u *labelUse, r *region) bool {
 			continue
 		}
 		if err := p.file.EachKey(add); err != nil {
-			l.o.Logger.Error("the labels of a part cannot be read", "part", partName(p.meta.File), "error", err)
+			l.o.Logger.Error("the labels of a part cannot be read", "part", parts.Name(p.meta.File), "error", err)
 			return false
 		}
 		u.walked[p] = true

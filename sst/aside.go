@@ -26,8 +26,11 @@ func BlockOf(err error) int {
 	return -1
 }
 
-// corruptBlock makes the error for damage of a column's page.
+// corruptBlock makes the error for damage of a column's page. A page that was not read is not damaged.
 func (p *Part) corruptBlock(err error, c *column, block int) error {
+	if unread(err) {
+		return p.corrupt(err, p.where(c, block))
+	}
 	return &BlockError{block, p.corrupt(err, p.where(c, block))}
 }
 

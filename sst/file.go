@@ -29,7 +29,7 @@ type File interface {
 }
 
 // ErrUnavailable is wrapped by the error of a read that failed in the place where the part lies: nothing is known of
-// the bytes, so the part is not damaged.
+// the bytes, so the part is not damaged. It has the code StorageUnavailable.
 var ErrUnavailable = errors.New("the part cannot be read now")
 
 // notRead is a read that failed, or was given up.

@@ -12,6 +12,7 @@ import (
 
 	"varve/engine/scan"
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/engine/vfs"
 	"varve/sst/encoding"
@@ -153,7 +154,10 @@ func (p *Part) corrupt(err error, where string) error {
 	if where != "" {
 		where += ": "
 	}
-	if unread(err) {
+	switch {
+	case errors.Is(err, ErrUnavailable):
+		return status.Wrap(err, status.StorageUnavailable, "part %s: %s%v", p.name, where, err)
+	case unread(err):
 		return fmt.Errorf("part %s: %s%w", p.name, where, err)
 	}
 	p.metrics.Damaged.Add(1)
