@@ -49,7 +49,8 @@
 //	schedule.go pick.go timewindow.go    which merge goes on, of which parts, cut where
 //	merger.go exchanger.go compactor.go  merges, in the background and asked for
 //	merge.go mergepick.go splice.go      rows of several runs as one, blocks taken over whole
-//	expiry.go sweep.go files.go          what goes
+//	files.go                             parts on their way in and out; package parts is where they lie
+//	expiry.go sweep.go                   what goes
 //	part.go guard.go damage.go           open parts, and those that are damaged
 //	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
 //	reading.go moment.go                 what readers need, the snapshot that the scans of a statement share

@@ -7,10 +7,12 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"varve/engine/parts"
 	"varve/engine/parts/partstest"
+	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vfs"
 )
@@ -139,6 +141,81 @@ func TestFarPartsFail(t *testing.T) {
 		mustClose(t, e)
 		if slow.Lent() != 0 || failed < 20 {
 			t.Errorf("seed %d: %d calls failed, %d reads are lent at the end", seed, failed, slow.Lent())
+		}
+	}
+}
+
+// TestFarPartsWait ends a query and a merge that wait for a read of a part which never comes.
+func TestFarPartsWait(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		call func(ctx context.Context, e *Engine, n schema.Name) error
+	}{
+		{"scan", func(ctx context.Context, e *Engine, n schema.Name) error {
+			s, err := e.Scan(ctx, requestOf(t, e, n))
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			w, err := s.Series(0, 1)
+			if err != nil {
+				return err
+			}
+			defer w.Close()
+			for {
+				if _, ok, err := w.Next(); err != nil || !ok {
+					return err
+				}
+			}
+		}},
+		{"merge", func(ctx context.Context, e *Engine, n schema.Name) error { return e.Compact(ctx, n) }},
+	} {
+		for _, kind := range []modelKind{appendOnly, lastRow} {
+			t.Run(fmt.Sprint(c.name, kind), func(t *testing.T) {
+				var never atomic.Bool
+				waits := make(chan struct{}, 1)
+				o := testOptions(vfs.NewMem())
+				o.CacheBytes = 1
+				far(&o, func(ctx context.Context, op partstest.Op) error {
+					if op != partstest.OpRead || !never.Load() {
+						return nil
+					}
+					select {
+					case waits <- struct{}{}:
+					default:
+					}
+					<-ctx.Done()
+					return ctx.Err()
+				})
+				e := mustOpen(t, o)
+				n := public("t")
+				for from := range 3 {
+					writeMany(t, e, n, kind, int64(from*100), 4_000)
+					if err := e.Flush(ctx, n); err != nil {
+						t.Fatal(err)
+					}
+				}
+				never.Store(true)
+				gone, end := context.WithCancel(ctx)
+				defer end()
+				done := make(chan error, 1)
+				go func() { done <- c.call(gone, e, n) }()
+				select {
+				case <-waits:
+				case err := <-done:
+					t.Fatalf("nothing was read: %v", err)
+				}
+				end()
+				if err := <-done; !errors.Is(err, context.Canceled) {
+					t.Errorf("who waits and ends: %v", err)
+				}
+				never.Store(false)
+				rows, err := scanTable(e, n, everything)
+				if err != nil || len(rows) == 0 || len(e.SetAside()) > 0 {
+					t.Errorf("%d rows afterwards: %v, set aside: %v", len(rows), err, e.SetAside())
+				}
+				mustClose(t, e)
+			})
 		}
 	}
 }

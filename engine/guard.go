@@ -46,6 +46,11 @@ type guardedRun struct {
 }
 
 func (g *guardedRun) Series(spec *scan.Spec) (scan.Series, error) {
+	if spec.Context == nil { // of a merge
+		own := *spec
+		own.Context = g.ctx
+		spec = &own
+	}
 	w, err := g.Run.Series(spec)
 	if err != nil {
 		return nil, g.damages.met(g.r, g.part, err)

@@ -65,7 +65,8 @@ func (s *Scan) cutRun(r *scanRun, span scan.Range) {
 	}
 	extent := scan.Pieces{To: r.run.Blocks()}
 	if r.part != nil && len(s.spec.KeyPrefix) > 0 {
-		if e, err := r.part.file.Extent(s.spec.KeyPrefix); err == nil { // else the cursor meets the damage and says so
+		// else the cursor meets the damage and says so
+		if e, err := r.part.file.Extent(s.ctx, s.spec.KeyPrefix); err == nil {
 			extent = e
 		}
 	}
@@ -172,7 +173,7 @@ func (s *Scan) mergedPieces(runs []*scanRun) int {
 		n := r.run.Rows()
 		if r.part != nil && len(s.spec.KeyPrefix) > 0 {
 			// else the walk meets the damage and says so
-			if e, err := r.part.file.Extent(s.spec.KeyPrefix); err == nil {
+			if e, err := r.part.file.Extent(s.ctx, s.spec.KeyPrefix); err == nil {
 				n = min(n, (e.To-e.From)*sst.DefaultBlockRows)
 			}
 		}
@@ -200,7 +201,7 @@ func (s *Scan) cutKeys(runs []*scanRun, n int) []scan.KeyRange {
 		if k == 1 {
 			continue
 		}
-		cuts, err := r.run.Split(s.spec.KeyPrefix, k)
+		cuts, err := r.run.Split(s.ctx, s.spec.KeyPrefix, k)
 		if err != nil {
 			return []scan.KeyRange{{}} // whoever walks the run gets the error
 		}

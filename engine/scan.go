@@ -387,7 +387,7 @@ func (s *Scan) Stat(id schema.ColumnID) (total scan.ColumnStat, ok bool) {
 		if span := r.run.Span(); !s.spec.Time.Covers(span.From, span.To) {
 			return total, false
 		}
-		st, ok := r.run.Stat(column)
+		st, ok := r.run.Stat(s.ctx, column)
 		if !ok {
 			return total, false
 		}

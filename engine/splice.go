@@ -22,7 +22,7 @@ func (j *partJob) spliceable() ([]*guardedRun, []byte, error) {
 		if !ok || g.part == nil {
 			return nil, nil, nil
 		}
-		k, err := g.part.file.SoleSeries()
+		k, err := g.part.file.SoleSeries(g.ctx)
 		if err != nil {
 			return nil, nil, g.damages.met(g.r, g.part, err)
 		}

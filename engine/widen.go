@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -101,7 +102,7 @@ func (e *inexactError) Error() string {
 
 // beyondExact finds an integer in a part's column that no float represents exactly, or an integer next to such a one.
 func beyondExact(p *part, c schema.Column) (x string, far bool) {
-	stat, ok := p.run.Stat(c)
+	stat, ok := p.run.Stat(context.Background(), c)
 	if !ok || stat.Count == 0 {
 		return "", false // no reader can use the values any more
 	}

@@ -3,6 +3,7 @@ package memtable
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"slices"
 	"sort"
 
@@ -47,7 +48,7 @@ func (s *snapshot) within(o *order, keys scan.KeyRange) (from, to int) {
 }
 
 // Split cuts by the order of the rows.
-func (r *Run) Split(prefix []byte, n int) (keys [][]byte, err error) {
+func (r *Run) Split(_ context.Context, prefix []byte, n int) (keys [][]byte, err error) {
 	o := r.s.orderOf(&scan.Spec{KeyPrefix: prefix})
 	if o.natural {
 		return nil, nil

@@ -2,6 +2,7 @@ package memtable
 
 import (
 	"bytes"
+	"context"
 
 	"varve/engine/scan"
 	"varve/engine/schema"
@@ -10,7 +11,7 @@ import (
 
 // Stat returns count, smallest and largest value of a column from its slices in memory. ok is false for tags, for types
 // whose order differs from the order of their bytes, and if there are tombstones.
-func (r *Run) Stat(c schema.Column) (scan.ColumnStat, bool) {
+func (r *Run) Stat(_ context.Context, c schema.Column) (scan.ColumnStat, bool) {
 	if c.Semantic == schema.Tag || c.ID >= schema.SeriesID {
 		return scan.ColumnStat{}, false
 	}

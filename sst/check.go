@@ -31,8 +31,14 @@ func Check(ctx context.Context, f File, name string) []error {
 	c.add(err)
 	if err == nil {
 		for _, col := range columns.all {
+			if ctx.Err() != nil {
+				break
+			}
 			c.add(p.use(func() error { c.column(col); return nil }))
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		c.errs = []error{err}
 	}
 	if err := p.Close(); err != nil {
 		c.errs = append(c.errs, err)
@@ -164,6 +170,9 @@ func (c *checker) column(col *column) {
 	}
 	zones := index.NewZones(col.typ)
 	for i := range c.p.blocks {
+		if c.p.ctx.Err() != nil {
+			return
+		}
 		n := c.p.blocks[i].rows
 		if _, err := c.p.decode(c.p.ctx, &c.dec, col, i, &c.v); err != nil {
 			c.add(err)

@@ -2,6 +2,7 @@ package sst
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 
@@ -25,8 +26,8 @@ func (r *run) Block(i int) (int, scan.Range) {
 }
 
 // extent returns the blocks that hold rows of series whose keys begin with prefix.
-func (p *Part) extent(prefix []byte) (scan.Pieces, error) {
-	t, err := p.seriesTable(p.ctx)
+func (p *Part) extent(ctx context.Context, prefix []byte) (scan.Pieces, error) {
+	t, err := p.seriesTable(ctx)
 	if err != nil {
 		return scan.Pieces{}, err
 	}
@@ -68,12 +69,12 @@ func (p *Part) eachTable(f func(id schema.TableID, rows int) bool) error {
 }
 
 // stat answers for stored columns of unchanged type; not when a string bound was cut.
-func (r *run) stat(c schema.Column) (s scan.ColumnStat, ok bool) {
-	col, err := r.p.column(r.p.ctx, c.ID)
+func (r *run) stat(ctx context.Context, c schema.Column) (s scan.ColumnStat, ok bool) {
+	col, err := r.p.column(ctx, c.ID)
 	if err != nil || col == nil || col.typ != c.Type || r.p.aside.Load() != nil {
 		return s, false
 	}
-	x, err := r.p.index(r.p.ctx, col)
+	x, err := r.p.index(ctx, col)
 	if err != nil {
 		return s, false // whoever reads the column gets the error
 	}
@@ -96,8 +97,8 @@ func (r *run) stat(c schema.Column) (s scan.ColumnStat, ok bool) {
 }
 
 // split cuts by the series section.
-func (r *run) split(prefix []byte, n int) ([][]byte, error) {
-	t, err := r.p.seriesTable(r.p.ctx)
+func (r *run) split(ctx context.Context, prefix []byte, n int) ([][]byte, error) {
+	t, err := r.p.seriesTable(ctx)
 	if err != nil {
 		return nil, err
 	}

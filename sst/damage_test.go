@@ -160,7 +160,7 @@ func readAll(fs vfs.FS, name string) (rows int, err error) {
 		}
 	}
 	for _, c := range fieldColumns {
-		p.Run().Stat(c)
+		p.Run().Stat(ctx, c)
 	}
 	return rows, findAll(p)
 }

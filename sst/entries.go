@@ -62,12 +62,14 @@ func (p *Part) Tables(f func(id schema.TableID, rows int) bool) error {
 }
 
 // Extent returns the blocks that hold rows of series whose keys begin with prefix.
-func (p *Part) Extent(prefix []byte) (scan.Pieces, error) {
-	return using(p, func() (scan.Pieces, error) { return p.extent(prefix) })
+func (p *Part) Extent(ctx context.Context, prefix []byte) (scan.Pieces, error) {
+	return using(p, func() (scan.Pieces, error) { return p.extent(ctx, prefix) })
 }
 
 // SoleSeries is the key of the part's series when it has one only, else nil.
-func (p *Part) SoleSeries() ([]byte, error) { return using(p, p.soleSeries) }
+func (p *Part) SoleSeries(ctx context.Context) ([]byte, error) {
+	return using(p, func() ([]byte, error) { return p.soleSeries(ctx) })
+}
 
 // Origin is what the part says of itself; nil: nothing, as parts before version 3.
 func (p *Part) Origin() ([]byte, error) { return using(p, p.originBytes) }
@@ -79,9 +81,9 @@ func (p *Part) readFilter(ctx context.Context, c *column, f *filterIndex, block 
 }
 
 // Stat answers for stored columns of unchanged type; not when a string bound was cut.
-func (r *run) Stat(c schema.Column) (s scan.ColumnStat, ok bool) {
+func (r *run) Stat(ctx context.Context, c schema.Column) (s scan.ColumnStat, ok bool) {
 	err := r.p.use(func() error {
-		s, ok = r.stat(c)
+		s, ok = r.stat(ctx, c)
 		return nil
 	})
 	if err != nil { // whoever reads the column gets the error
@@ -91,8 +93,8 @@ func (r *run) Stat(c schema.Column) (s scan.ColumnStat, ok bool) {
 }
 
 // Split cuts by the series section.
-func (r *run) Split(prefix []byte, n int) ([][]byte, error) {
-	return using(r.p, func() ([][]byte, error) { return r.split(prefix, n) })
+func (r *run) Split(ctx context.Context, prefix []byte, n int) ([][]byte, error) {
+	return using(r.p, func() ([][]byte, error) { return r.split(ctx, prefix, n) })
 }
 
 // Scan returns a cursor over the blocks that spec.Pieces names.

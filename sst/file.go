@@ -101,10 +101,13 @@ func (f *contents) keep(release func()) {
 
 // close releases what is kept and closes the file.
 func (f *contents) close() error {
-	for _, release := range f.kept {
+	f.mu.Lock()
+	kept := f.kept
+	f.kept = nil
+	f.mu.Unlock()
+	for _, release := range kept {
 		release()
 	}
-	f.kept = nil
 	return f.Close()
 }
 

@@ -97,7 +97,7 @@ func splice(s parts.Store, file uint64) error {
 	if err != nil {
 		return err
 	}
-	key, err := p.SoleSeries()
+	key, err := p.SoleSeries(ctx)
 	if err == nil {
 		err = s.Publish(file, func(out vfs.File) error {
 			w := sst.NewWriter(out, partstest.WriterOptions())

@@ -40,7 +40,7 @@ func (w *Writer) splicedFrom(ctx context.Context, p *Part) (*spliced, error) {
 	if s := w.sources[p]; s != nil {
 		return s, nil
 	}
-	key, err := p.soleSeries()
+	key, err := p.soleSeries(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -178,11 +178,11 @@ func (c *columnWriter) spliceCodes(ctx context.Context, e *blockEncoder, p *Part
 }
 
 // soleSeries is the key of the part's series when it has one only, else nil.
-func (p *Part) soleSeries() ([]byte, error) {
+func (p *Part) soleSeries(ctx context.Context) ([]byte, error) {
 	if p.dir.seriesCount != 1 {
 		return nil, nil
 	}
-	t, err := p.seriesTable(p.ctx)
+	t, err := p.seriesTable(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,9 @@ func (r *blockRun) Blocks() int { return r.to - r.from }
 func (r *blockRun) Block(i int) (int, scan.Range) { return r.run.Block(r.from + i) }
 
 // Stat gives no answer, because statistics are of the whole part.
-func (r *blockRun) Stat(schema.Column) (scan.ColumnStat, bool) { return scan.ColumnStat{}, false }
+func (r *blockRun) Stat(context.Context, schema.Column) (scan.ColumnStat, bool) {
+	return scan.ColumnStat{}, false
+}
 
 func (r *blockRun) Scan(spec *scan.Spec) (scan.Cursor, error) {
 	inner := *spec

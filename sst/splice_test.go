@@ -37,7 +37,7 @@ func splice(tb testing.TB, fs vfs.FS, name string, o WriterOptions, parts []*Par
 	}
 	o.Table, o.Columns = &schema.Table{ID: 7}, fieldColumns
 	w := NewWriter(f, o)
-	key, err := parts[0].SoleSeries()
+	key, err := parts[0].SoleSeries(ctx)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -17,6 +17,9 @@ func Verify(ctx context.Context, f File, name string) (Meta, []error) {
 		}
 	}
 	try := func(read func() error) bool {
+		if ctx.Err() != nil {
+			return false
+		}
 		err := p.use(read)
 		add(err)
 		return err == nil
@@ -46,6 +49,9 @@ func Verify(ctx context.Context, f File, name string) (Meta, []error) {
 				return err
 			})
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		errs = []error{err}
 	}
 	meta := p.meta
 	add(p.Close())

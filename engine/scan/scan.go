@@ -132,9 +132,9 @@ type Run interface {
 	Block(i int) (rows int, span Range)
 	// Stat answers count, min and max of a column from statistics alone; ok is false when the run cannot tell
 	// exactly. Time and filters are not regarded.
-	Stat(c schema.Column) (s ColumnStat, ok bool)
+	Stat(ctx context.Context, c schema.Column) (s ColumnStat, ok bool)
 	// Split returns at most n-1 rising keys that cut the rows of the series with a prefix into about equal ranges.
-	Split(prefix []byte, n int) ([][]byte, error)
+	Split(ctx context.Context, prefix []byte, n int) ([][]byte, error)
 	Scan(*Spec) (Cursor, error)
 	Series(*Spec) (Series, error)
 	// Find returns the series of some tables by their tags, to be read each by itself.

@@ -324,8 +324,8 @@ func ended(t *testing.T, s Place) {
 	if fault != nil || err != nil && !errors.Is(err, context.Canceled) {
 		t.Errorf("a reader that is gone: %v, %v", fault, err)
 	}
-	if _, errs := s.Verify(gone, 1, true); len(errs) > 0 && !errors.Is(errs[0], context.Canceled) ||
-		len(errs) > 0 && errors.Is(errs[0], sst.ErrCorrupt) {
+	if _, errs := s.Verify(gone, 1, true); len(errs) != 1 || !errors.Is(errs[0], context.Canceled) ||
+		errors.Is(errs[0], sst.ErrCorrupt) {
 		t.Errorf("verifying for one who is gone: %v", errs)
 	}
 	if err := f.Close(); err != nil {

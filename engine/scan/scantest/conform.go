@@ -85,7 +85,7 @@ func (d *Data) tagValues(t *testing.T, run scan.Run, tag schema.Column) {
 
 // stat holds that statistics are exact where there are any.
 func (d *Data) stat(t *testing.T, run scan.Run, c schema.Column) {
-	s, ok := run.Stat(c)
+	s, ok := run.Stat(context.Background(), c)
 	if !ok {
 		return
 	}
@@ -317,7 +317,7 @@ func (d *Data) series(t *testing.T, r *rand.Rand, run scan.Run, spec *scan.Spec,
 	wanted := lines(want, spec.Columns)
 	same(t, "walk", d.walk(t, run, spec), wanted)
 	n := 1 + r.IntN(6)
-	cuts, err := run.Split(spec.KeyPrefix, n)
+	cuts, err := run.Split(context.Background(), spec.KeyPrefix, n)
 	if err != nil || len(cuts) > n-1 {
 		t.Fatalf("%d cuts for %d ranges, %v", len(cuts), n, err)
 	}
