@@ -11,6 +11,7 @@ import (
 	"varve/engine/manifest"
 	"varve/engine/parts"
 	"varve/engine/vfs"
+	"varve/sst"
 	"varve/wal"
 )
 

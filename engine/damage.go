@@ -122,8 +122,8 @@ func (d *damages) setPartAside(r *region, p *part, found manifest.Damage) {
 
 // setAsideOf describes damage of a part; file is nil when the part could not be opened.
 func setAsideOf(t *schema.Table, m manifest.PartMeta, file *sst.Part, d manifest.Damage) SetAside {
-	s := SetAside{File: parts.Name(m.File), Reason: d.Reason, Table: t.Name, Block: d.Block, Rows: m.Rows, Min: m.MinTime,
-		Max: m.MaxTime}
+	s := SetAside{File: parts.Name(m.File), Reason: d.Reason, Table: t.Name, Block: d.Block, Rows: m.Rows,
+		Min: m.MinTime, Max: m.MaxTime}
 	if d.Block >= 0 && file != nil && d.Block < file.Run().Blocks() {
 		rows, span := file.Run().Block(d.Block)
 		s.Rows, s.Min, s.Max = int64(rows), span.From, span.To

@@ -57,7 +57,8 @@ func aloneMerger(t *testing.T, s *noStore, fresh int) (*merger, *region) {
 	if err := local.Make(); err != nil {
 		t.Fatal(err)
 	}
-	files := &partFiles{store: local, local: local, log: o.Logger, cache: sst.NewCache(o.CacheBytes), metrics: sst.NewMetrics(),
+	files := &partFiles{store: local, local: local, log: o.Logger, cache: sst.NewCache(o.CacheBytes),
+		metrics: sst.NewMetrics(),
 		damages: &damages{log: o.Logger},
 		ballast: &ballast{fs: o.FS, dir: o.Dir, log: o.Logger}, space: newSpace(&o, nil),
 		mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes,

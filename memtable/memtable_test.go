@@ -412,7 +412,8 @@ func TestStatAgainstModel(t *testing.T) {
 		checkStat(t, run, ts, times, func(v *vector.Vector) int64 { return v.Int(0) })
 		checkStat(t, run, num, nums, func(v *vector.Vector) int64 { return v.Int(0) })
 		checkStat(t, run, msg, msgs, func(v *vector.Vector) string { return string(v.Bytes(0)) })
-		if st, ok := run.Stat(context.Background(), floats); !ok || st.Count != len(times) || nans > 0 && !math.IsNaN(st.Max.Float(0)) {
+		if st, ok := run.Stat(context.Background(), floats); !ok || st.Count != len(times) ||
+			nans > 0 && !math.IsNaN(st.Max.Float(0)) {
 			t.Errorf("seed %d: floats %+v", seed, st)
 		}
 	}

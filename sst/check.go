@@ -15,8 +15,9 @@ import (
 
 // Check verifies all claims of a part: its checksums and series, every block of every column, that times rise within a
 // series, that zones are the bounds of their blocks, and that postings name the blocks of their values. It returns one
-// error for each damaged place, which wraps ErrCorrupt, and for each that cannot be read, and closes the file. Damage
-// that costs no rows and no right answer wraps ErrPassedOver, too. After the end of ctx it gives the context's error.
+// error for each damaged place, which wraps ErrCorrupt, and for each place that cannot be read, and closes the file.
+// Damage that costs no rows and no right answer wraps ErrPassedOver, too. After the end of ctx it gives the context's
+// error.
 func Check(ctx context.Context, f File, name string) []error {
 	p, err := OpenFile(f, name, OpenOptions{Context: ctx})
 	if err != nil {

@@ -415,8 +415,9 @@ func resign(b []byte) {
 
 // signPages signs the pages that the page indexes name.
 func signPages(b []byte, d *directory, version uint32) {
-	p := &Part{file: contents{File: &mapped{data: b}}, ctx: ctx, version: version, dir: d, cache: NewCache(0), metrics: NewMetrics(),
-		blocks: make([]block, len(d.rows))}
+	p := &Part{file: contents{File: &mapped{data: b}}, ctx: ctx, version: version, dir: d, cache: NewCache(0),
+		metrics: NewMetrics(),
+		blocks:  make([]block, len(d.rows))}
 	for i, n := range d.rows {
 		p.blocks[i].rows = int(min(n, MaxBlockRows))
 	}

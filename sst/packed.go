@@ -119,7 +119,8 @@ func (sel *selector) loadPassing(s *source) (*vector.Vector, error) {
 	if err != nil {
 		return sel.reader.load(s)
 	}
-	id, key := sel.p.encodingOf(sel.reader.ctx, x, sel.reader.block), blockKey{sel.p.id, s.col.number, uint32(sel.reader.block)}
+	id := sel.p.encodingOf(sel.reader.ctx, x, sel.reader.block)
+	key := blockKey{sel.p.id, s.col.number, uint32(sel.reader.block)}
 	packedKey := blockKey{sel.p.id, s.col.number | codesOfColumn, uint32(sel.reader.block)}
 	ok := false
 	switch {

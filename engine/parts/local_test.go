@@ -190,7 +190,8 @@ func TestWaitEnds(t *testing.T) {
 		case <-waits:
 			end()
 			err = <-done
-			if !errors.Is(err, context.Canceled) || errors.Is(err, sst.ErrCorrupt) || errors.Is(err, sst.ErrUnavailable) {
+			if !errors.Is(err, context.Canceled) || errors.Is(err, sst.ErrCorrupt) ||
+				errors.Is(err, sst.ErrUnavailable) {
 				t.Errorf("call %d waits: %v", n, err)
 			}
 		case err = <-done:
@@ -297,7 +298,8 @@ func TestSoleOwner(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, past := range []string{`.part"`, `"/parts`, `"parts/`, "sst.Map(", "sst.Open(", "sst.Verify(", "sst.Check("} {
+		for _, past := range []string{`.part"`, `"/parts`, `"parts/`, "sst.Map(", "sst.Open(", "sst.Verify(",
+			"sst.Check("} {
 			if bytes.Contains(b, []byte(past)) {
 				t.Errorf("%s goes past this package: %s", name, past)
 			}

@@ -70,7 +70,8 @@ func (d *Data) tagValues(t *testing.T, run scan.Run, tag schema.Column) {
 		}
 	}
 	tables := []schema.TableID{Table.ID - 1, Table.ID, Table.ID + 1}
-	if err := run.TagValues(context.Background(), tables, tag, func(val []byte) { got[string(val)] = true }); err != nil {
+	if err := run.TagValues(context.Background(), tables, tag,
+		func(val []byte) { got[string(val)] = true }); err != nil {
 		t.Fatal(err)
 	}
 	if !maps.Equal(got, want) {

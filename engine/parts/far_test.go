@@ -1,4 +1,4 @@
-package sst_test
+package parts_test
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func TestConformFar(t *testing.T) {
 						return ctx.Err()
 					}}
 				publish(t, far, d)
-				f, err := far.Open(context.Background(), 1)
+				f, err := far.Open(ctx, 1)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -72,7 +72,7 @@ func TestSpliceFar(t *testing.T) {
 			if err != nil || n < 6 {
 				t.Fatalf("%d calls: %v", n, err)
 			}
-			if err := partstest.Read(context.Background(), t, far, uint64(n+1), rows, "one"); err != nil {
+			if err := partstest.Read(ctx, t, far, uint64(n+1), rows, "one"); err != nil {
 				t.Error(err)
 			}
 			break
@@ -88,7 +88,6 @@ func TestSpliceFar(t *testing.T) {
 
 // splice publishes a part of the blocks of part 1.
 func splice(s parts.Store, file uint64) error {
-	ctx := context.Background()
 	f, err := s.Open(ctx, 1)
 	if err != nil {
 		return err
