@@ -50,7 +50,7 @@
 //	merger.go exchanger.go compactor.go  merges, in the background and asked for
 //	merge.go mergepick.go splice.go      rows of several runs as one, blocks taken over whole
 //	files.go                             parts on their way in and out; package parts is where they lie
-//	expiry.go sweep.go                   what goes
+//	expiry.go sizebound.go sweep.go      what goes
 //	part.go guard.go damage.go           open parts, and those that are damaged
 //	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
 //	reading.go moment.go                 what readers need, the snapshot that the scans of a statement share
@@ -77,7 +77,7 @@
 //     the log. A census takes mem.mu below it, to pin what it reads.
 //   - Moment.mu: the tables of a statement are pinned or let go, which takes mem.mu and partFiles.mu below it.
 //   - mem.mu, merger.mu, partFiles.mu, batches.mu, space.mu, ballast.mu, damages.mu, signal.mu, and those of the log
-//     and of the manifest: of these only one is held at a time, with one exception: whoever appends to the log holds
+//     and of the manifest, sizeBound.mu: of these only one is held at a time, with one exception: whoever appends to the log holds
 //     its closing lock while the log begins a segment and takes the manifest's lock. merger.mu is released while a
 //     merge waits.
 //   - The lock of the account of memory (Options.Memory).
@@ -161,6 +161,8 @@ type Options struct {
 	MaxSeries, MaxSeriesPerTable int
 	// MaxTables bounds the tables, besides the server's own; 0: no bound.
 	MaxTables int
+	// MaxDatabaseBytes bounds the parts of each database that has no option max_size; 0: no bound.
+	MaxDatabaseBytes int64
 	// MaxColumns bounds the columns of all tables with storage of their own together, besides the server's; 0: no
 	// bound.
 	MaxColumns int
@@ -211,6 +213,7 @@ type Engine struct {
 	merger    *merger
 	compactor *compactor
 	expiry    *expiry
+	sizes     *sizeBound
 	damages   *damages
 	backups   *Backups
 

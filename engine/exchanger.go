@@ -138,3 +138,25 @@ func (x *exchanger) swap(r *region, old, made []*part) (gone []*part, err error)
 	r.mu.Unlock()
 	return gone, nil
 }
+
+// dropAside drops the parts of a region that are set aside and that are to be gone.
+func (x *exchanger) dropAside(r *region, toGo func(p *part) bool) error {
+	r.maintain.Lock() // a flush lists its part in the manifest first
+	defer r.maintain.Unlock()
+	gone := slices.DeleteFunc(x.damages.asideOf(r, r.snap.Load()), func(p *part) bool { return !toGo(p) })
+	if len(gone) == 0 {
+		return nil
+	}
+	var edit manifest.Edit
+	for _, p := range gone {
+		edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: p.meta})
+	}
+	if err := x.apply(edit); err != nil {
+		if !x.lists(r) {
+			return nil // whoever dropped the table forgets them
+		}
+		return err
+	}
+	x.damages.forgetAside(gone)
+	return nil
+}

@@ -8,15 +8,12 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"varve/engine/manifest"
 )
 
 // expiry drops the parts whose rows have all passed their table's ttl; merges leave expired rows out of the others. It
 // takes region.maintain and has no lock of its own. Safe for concurrent use.
 type expiry struct {
 	*inventory
-	damages   *damages
 	merger    *merger
 	exchanger *exchanger
 	backups   *Backups
@@ -59,7 +56,7 @@ func (x *expiry) drop(r *region) error {
 	if oldest == math.MinInt64 {
 		return nil
 	}
-	if err := x.dropAside(r, oldest); err != nil {
+	if err := x.exchanger.dropAside(r, func(p *part) bool { return p.meta.MaxTime < oldest }); err != nil {
 		return err
 	}
 	listed := slices.DeleteFunc(before(r.snap.Load().parts, oldest), func(p *part) bool { return p.unlisted.Load() })
@@ -76,28 +73,6 @@ func (x *expiry) drop(r *region) error {
 		x.parts.Add(float64(len(gone)))
 	}
 	return err
-}
-
-// dropAside drops the parts that are set aside and end before a time.
-func (x *expiry) dropAside(r *region, oldest int64) error {
-	r.maintain.Lock() // a flush lists its part in the manifest first
-	defer r.maintain.Unlock()
-	gone := before(x.damages.asideOf(r, r.snap.Load()), oldest)
-	if len(gone) == 0 {
-		return nil
-	}
-	var edit manifest.Edit
-	for _, p := range gone {
-		edit.RemoveParts = append(edit.RemoveParts, manifest.PartEdit{Table: r.id, Part: p.meta})
-	}
-	if err := x.apply(edit); err != nil {
-		if !x.lists(r) {
-			return nil // whoever dropped the table forgets them
-		}
-		return err
-	}
-	x.damages.forgetAside(gone)
-	return nil
 }
 
 // before returns the parts that end before a time.

@@ -22,6 +22,7 @@ type flusher struct {
 	batches *batches
 	metrics *Metrics
 	merger  *merger // gets the parts
+	grown   func()  // told of them
 
 	asked chan *region              // regions that want a flush
 	last  atomic.Pointer[time.Time] // when the last memtable was written into a part; nil: none was yet
@@ -225,6 +226,7 @@ func (f *flusher) flushOne(r *region, m *mem) error {
 		f.metrics.FlushedBytes.Add(float64(p.meta.Bytes))
 		f.metrics.FlushSeconds.Observe(took.Seconds())
 		f.merger.push(freshParts, r)
+		f.grown()
 		f.o.Logger.Debug("flushed", "table", t.Name.String(), "rows", p.meta.Rows, "bytes", p.meta.Bytes, "took", took)
 	}
 	return nil

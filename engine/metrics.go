@@ -123,7 +123,7 @@ func (e *Engine) Collectors() []prometheus.Collector {
 		m.MergesRunning, m.WritesWaiting}
 	c = append(c, e.log.Metrics().Collectors()...)
 	c = append(c, diskCollectors(e.inventory, e.log)...)
-	c = append(c, &tableCollector{e})
+	c = append(c, &tableCollector{e}, e.sizes)
 	return append(append(c, readCollectors(m.SST)...), cacheCollectors(e.cache)...)
 }
 

@@ -128,6 +128,7 @@ func (e *Engine) begin(st *starting) error {
 		e.wg.Go(func() { e.merger.loop(freshParts) })
 		e.wg.Go(func() { e.merger.loop(mergedParts) })
 		e.wg.Go(func() { e.expiry.tend(e.run) })
+		e.wg.Go(func() { e.sizes.loop(e.run) })
 	}
 	return nil
 }
@@ -156,8 +157,11 @@ func (e *Engine) assemble() {
 	e.finder = &seriesFinder{inventory: e.inventory, census: e.census, definer: e.definer,
 		labels: &unusedLabels{inventory: e.inventory, damages: e.damages, definer: e.definer}}
 	e.backups = &Backups{inventory: e.inventory, door: e.door, flusher: e.flusher}
-	e.expiry = &expiry{inventory: e.inventory, damages: e.damages, merger: e.merger, exchanger: x,
-		backups: e.backups, parts: e.metrics.ExpiredParts}
+	e.expiry = &expiry{inventory: e.inventory, merger: e.merger, exchanger: x, backups: e.backups,
+		parts: e.metrics.ExpiredParts}
+	e.sizes = &sizeBound{inventory: e.inventory, damages: e.damages, merger: e.merger, exchanger: x,
+		grown: make(chan struct{}, 1), known: map[string]*sizeState{}}
+	e.flusher.grown = e.sizes.look
 }
 
 // openedReadOnly changes the options of a store for reading if the file system of its data directory, its parts or its

@@ -48,13 +48,14 @@ func (x *Executor) createDatabase(ctx context.Context, s *parse.CreateDatabase) 
 // of its tables.
 func checkDatabaseKey(key string, alter bool) error {
 	switch {
-	case key == "ttl", strings.HasPrefix(key, "compaction."), key == "sst_format":
+	case key == "ttl", key == schema.MaxSizeOption, strings.HasPrefix(key, "compaction."), key == "sst_format":
 		return nil
 	case !slices.Contains(schema.DefaultKeys, key):
 		return status.New(status.InvalidArguments, "Unrecognized database option key: %s", key)
 	case alter:
 		return status.New(status.InvalidArguments,
-			"Database option %s is set by CREATE DATABASE alone: ALTER DATABASE takes ttl, sst_format and compaction.*",
+			"Database option %s is set by CREATE DATABASE alone: ALTER DATABASE takes ttl, max_size, sst_format and "+
+				"compaction.*",
 			key)
 	}
 	return nil
@@ -75,8 +76,14 @@ func databaseOptions(list []parse.Option, alter bool) ([]schema.Option, error) {
 	if strings.EqualFold(strings.TrimSpace(given["ttl"]), "instant") {
 		return nil, status.New(status.InvalidArguments, "the ttl of a database cannot be instant")
 	}
+	size, bounded := given[schema.MaxSizeOption]
+	delete(given, schema.MaxSizeOption)
 	options, err := schema.ParseOptions(given)
-	return options.All, err
+	if err != nil || !bounded || strings.TrimSpace(size) == "" {
+		return options.All, err
+	}
+	_, size, err = schema.ParseMaxSize(size)
+	return mergeOptions(options.All, []schema.Option{{Key: schema.MaxSizeOption, Value: size}}, nil), err
 }
 
 func (x *Executor) alterDatabase(ctx context.Context, s *parse.AlterDatabase) (*Result, error) {
