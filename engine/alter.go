@@ -15,18 +15,22 @@ func (e *Engine) Alter(ctx context.Context, n schema.Name, change func(*schema.T
 		return err
 	}
 	defer e.door.leave()
-	if err := MayChange(ctx, n.DB); err != nil {
+	if err := e.mayChange(ctx, n.DB); err != nil {
 		return err
 	}
+	change = optionsOnly(change)
 	tab, err := e.Table(n)
 	switch {
 	case err != nil:
 		return err
 	case tab.Schema.Shared():
-		return e.alterer.alter(ctx, n, onlyTTL(change), false)
+		return e.alterer.alter(ctx, n, onlyLive(change), false)
 	case tab.logical != nil:
 		next, err := change(tab.Schema)
 		if err != nil || next == tab.Schema {
+			return err
+		}
+		if err := tab.refusing(); err != nil {
 			return err
 		}
 		return e.definer.alterLogical(tab.Schema, next)

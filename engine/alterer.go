@@ -74,7 +74,7 @@ func (x *alterer) alterTo(ctx context.Context, p home, n schema.Name, need rewri
 	if err != nil || next == tab.Schema {
 		return true, err
 	}
-	if err := MayChange(ctx, next.Name.DB); err != nil {
+	if err := x.mayChange(ctx, next.Name.DB); err != nil {
 		return true, err
 	}
 	if !need.equal(rewriteOf(tab.Schema, next)) {

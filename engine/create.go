@@ -144,7 +144,7 @@ func (e *Engine) CreateTable(ctx context.Context, t *schema.Table) (*Table, erro
 		return nil, err
 	}
 	defer e.door.leave()
-	if err := MayChange(ctx, t.Name.DB); err != nil {
+	if err := e.mayChange(ctx, t.Name.DB); err != nil {
 		return nil, err
 	}
 	if err := e.definer.define(func(d *definition) error { return d.create(t) }); err != nil {

@@ -18,11 +18,14 @@ type Database struct {
 }
 
 // CreateDatabase makes a database; DatabaseAlreadyExists.
-func (e *Engine) CreateDatabase(_ context.Context, d Database) error {
+func (e *Engine) CreateDatabase(ctx context.Context, d Database) error {
 	if err := e.door.enter(); err != nil {
 		return err
 	}
 	defer e.door.leave()
+	if err := e.mayChange(ctx, PublicDB); err != nil {
+		return err
+	}
 	if err := schema.CheckName("database", d.Name); err != nil {
 		return err
 	}
@@ -40,7 +43,7 @@ func (e *Engine) AlterDatabase(ctx context.Context, d Database) error {
 		return err
 	}
 	defer e.door.leave()
-	if err := MayChange(ctx, d.Name); err != nil {
+	if err := e.mayChange(ctx, d.Name); err != nil {
 		return err
 	}
 	e.ddl.Lock()
@@ -54,11 +57,14 @@ func (e *Engine) AlterDatabase(ctx context.Context, d Database) error {
 }
 
 // DropDatabase drops a database with its tables; DatabaseNotFound.
-func (e *Engine) DropDatabase(_ context.Context, name string) error {
+func (e *Engine) DropDatabase(ctx context.Context, name string) error {
 	if err := e.door.enterToChange(); err != nil {
 		return err
 	}
 	defer e.door.leave()
+	if err := e.mayChange(ctx, PublicDB); err != nil {
+		return err
+	}
 	e.ddl.Lock()
 	defer e.ddl.Unlock()
 	c := e.catalog.Load()
@@ -72,6 +78,9 @@ func (e *Engine) DropDatabase(_ context.Context, name string) error {
 	var gone []home
 	for n, p := range c.byName { // drafts among them
 		if n.DB == name {
+			if err := p.refusing(); err != nil {
+				return err
+			}
 			gone = append(gone, p)
 			edit.DropTable = append(edit.DropTable, p.schema().ID)
 		}
@@ -106,7 +115,7 @@ func (e *Engine) DropTables(ctx context.Context, names []schema.Name) error {
 	}
 	defer e.door.leave()
 	for _, n := range names {
-		if err := mayDrop(ctx, n); err != nil {
+		if err := e.mayDrop(ctx, n); err != nil {
 			return err
 		}
 	}
@@ -130,9 +139,12 @@ func (e *Engine) DropTables(ctx context.Context, names []schema.Name) error {
 	return e.dropper.dropAll(edit, gone, nil)
 }
 
-// dropping returns the edit that drops tables. A physical table can be dropped only together with its logical tables.
+// dropping returns the edit that drops tables, none of which may be read-only. A physical table can be dropped only together with its logical tables.
 func (c *catalog) dropping(gone []home) (edit manifest.Edit, err error) {
 	for _, p := range gone {
+		if err := p.refusing(); err != nil {
+			return edit, err
+		}
 		edit.DropTable = append(edit.DropTable, p.schema().ID)
 		if p.logical != nil {
 			continue
@@ -154,7 +166,7 @@ func (e *Engine) Truncate(ctx context.Context, n schema.Name) error {
 		return err
 	}
 	defer e.door.leave()
-	if err := MayChange(ctx, n.DB); err != nil {
+	if err := e.mayChange(ctx, n.DB); err != nil {
 		return err
 	}
 	e.ddl.Lock()
@@ -163,6 +175,8 @@ func (e *Engine) Truncate(ctx context.Context, n schema.Name) error {
 	switch {
 	case err != nil:
 		return err
+	case tab.refusing() != nil:
+		return tab.refusing()
 	case tab.logical != nil:
 		return e.dropper.truncateLogical(tab)
 	case tab.Schema.Shared():

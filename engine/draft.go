@@ -18,7 +18,7 @@ func (e *Engine) CreateDraft(ctx context.Context, t *schema.Table) (*Table, erro
 		return nil, err
 	}
 	defer e.door.leave()
-	if err := MayChange(ctx, t.Name.DB); err != nil {
+	if err := e.mayChange(ctx, t.Name.DB); err != nil {
 		return nil, err
 	}
 	draft := *t
@@ -40,7 +40,7 @@ func (e *Engine) PublishDraft(ctx context.Context, draft schema.Name, replace bo
 		return err
 	}
 	defer e.door.leave()
-	if err := MayChange(ctx, draft.DB); err != nil {
+	if err := e.mayChange(ctx, draft.DB); err != nil {
 		return err
 	}
 	if replace { // rows of the old table must not be gone before the new ones are as durable

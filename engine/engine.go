@@ -32,6 +32,7 @@
 //	write.go writer.go align.go          rows held against schemas
 //	refused.go widen.go                  rows left out, integers that become floats
 //	private.go                           the server's own tables
+//	readonlytable.go                     tables and stores that take no changes
 //	limits.go                            bounds of the store, defaults of Options
 //	record.go seriesrecord.go bounds.go  what the log takes
 //	batches.go                           batches that a client may send twice
@@ -163,6 +164,8 @@ type Options struct {
 	MaxTables int
 	// MaxDatabaseBytes bounds the parts of each database that has no option max_size; 0: no bound.
 	MaxDatabaseBytes int64
+	// ReadOnly refuses changes that the server does not ask for itself. Flushes, merges and expiry go on.
+	ReadOnly bool
 	// MaxColumns bounds the columns of all tables with storage of their own together, besides the server's; 0: no
 	// bound.
 	MaxColumns int
@@ -274,8 +277,13 @@ func (e *Engine) Ready() error {
 // Removals counts how often tables were dropped or emptied since the start.
 func (e *Engine) Removals() uint64 { return e.dropper.count.Load() }
 
-// ReadOnly says why nothing of the store can be changed; nil: it can.
-func (e *Engine) ReadOnly() error { return e.space.readOnly() }
+// ReadOnly says why clients can change nothing of the store; nil: they can.
+func (e *Engine) ReadOnly() error {
+	if err := e.space.readOnly(); err != nil || !e.o.ReadOnly {
+		return err
+	}
+	return ErrReadOnly
+}
 
 // Close stops background work, syncs the log and releases the directory. With flush, memtables go to parts first as
 // far as ctx allows; nothing acknowledged is lost either way.

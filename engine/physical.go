@@ -2,7 +2,6 @@ package engine
 
 import (
 	"cmp"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -284,21 +283,23 @@ func inOrder(t *schema.Table) *schema.Table {
 	return &n
 }
 
-// onlyTTL checks a change of a physical table. Only its ttl may change, which is the ttl of the rows of all its logical
+// onlyLive checks a change of a physical table. Only ttl and read_only may change, which hold for all its logical
 // tables.
-func onlyTTL(change func(*schema.Table) (*schema.Table, error)) func(*schema.Table) (*schema.Table, error) {
+func onlyLive(change func(*schema.Table) (*schema.Table, error)) func(*schema.Table) (*schema.Table, error) {
 	return func(old *schema.Table) (*schema.Table, error) {
 		next, err := change(old)
 		if err != nil || next == old {
 			return next, err
 		}
 		others := func(t *schema.Table) []schema.Option {
-			return slices.DeleteFunc(slices.Clone(t.Options.All), func(o schema.Option) bool { return o.Key == "ttl" })
+			return slices.DeleteFunc(slices.Clone(t.Options.All), func(o schema.Option) bool {
+				return o.Key == "ttl" || o.Key == schema.ReadOnlyOption
+			})
 		}
 		same := *next
 		same.Version, same.Altered, same.Options = old.Version, old.Altered, old.Options
-		if !reflect.DeepEqual(&same, old) || !slices.Equal(others(next), others(old)) {
-			return nil, errPhysical(old.Name, "altered, but for its ttl")
+		if !sameTable(&same, old) || !slices.Equal(others(next), others(old)) {
+			return nil, errPhysical(old.Name, "altered, but for its ttl and read_only")
 		}
 		return next, nil
 	}

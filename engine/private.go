@@ -50,11 +50,11 @@ func MayChange(ctx context.Context, db string) error {
 }
 
 // mayDrop is MayChange for a table that is dropped: in PrivateDB those may be that the server does not use.
-func mayDrop(ctx context.Context, n schema.Name) error {
-	if n.DB == PrivateDB && !slices.Contains(ownTables, n.Table) {
+func (v *inventory) mayDrop(ctx context.Context, n schema.Name) error {
+	if n.DB == PrivateDB && !slices.Contains(ownTables, n.Table) && !v.o.ReadOnly {
 		return nil
 	}
-	return MayChange(ctx, n.DB)
+	return v.mayChange(ctx, n.DB)
 }
 
 // checkOwner refuses a set with rows for a table that its writer may not change.

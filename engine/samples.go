@@ -181,6 +181,9 @@ func (w *tableWrite) alignSamples(c *catalog, longestValue int, now time.Time) (
 	if err := g.current(); err != nil {
 		return false, err
 	}
+	if w.schema.Options.ReadOnly { // since the series were found: sent again, each of them is refused
+		return false, errSeriesAltered(w.schema)
+	}
 	if g.lacking() || w.lacksColumns() {
 		return true, nil
 	}

@@ -28,10 +28,10 @@ type Series struct {
 	counted atomic.Uint32 // generation of the census << 1 | it has no rows yet
 }
 
-// Alive reports whether the table of the series exists unchanged and the series still counts. Rows written to a series
+// Alive reports whether the table of the series exists unchanged and takes rows, and the series still counts. Rows written to a series
 // of a dropped table are lost with the table.
 func (s *Series) Alive() bool {
-	return !s.home.dropped() && s.in(s.home.schema()) && !s.census.stale(s)
+	return !s.home.dropped() && s.in(s.home.schema()) && !s.census.stale(s) && s.home.refusing() == nil
 }
 
 // in reports whether the labels are columns of a table, which is that of the series, as they were when they were found.
@@ -101,7 +101,13 @@ func (c *catalog) seriesOf(r *SeriesRequest, n *SeriesName) (*Series, error) {
 		if r.NoAutoCreate {
 			return nil, (&Hint{Disabled: true}).refuse("Table `%s` does not exist", n.Table.Table)
 		}
+		if err := c.refusing(n); err != nil {
+			return nil, err
+		}
 		return nil, errEvolve
+	}
+	if err := p.refusing(); err != nil {
+		return nil, err
 	}
 	t := p.schema()
 	if err := sampleTable(t, &r.Columns); err != nil {

@@ -30,7 +30,7 @@ func (x *seriesFinder) find(ctx context.Context, r *SeriesRequest, errs []error)
 		c := x.catalog.Load()
 		var lacking []int
 		for _, i := range unknown {
-			if errs[i] = MayChange(ctx, r.Names[i].Table.DB); errs[i] != nil {
+			if errs[i] = x.mayChange(ctx, r.Names[i].Table.DB); errs[i] != nil {
 				continue
 			}
 			if found[i], errs[i] = c.seriesOf(r, &r.Names[i]); errs[i] == errEvolve {

@@ -54,9 +54,9 @@ func diskCollectors(v *inventory, log *wal.Log) []prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
 	}
 	return []prometheus.Collector{
-		gauge("varve_read_only", "1 while a file system of the store is read-only: nothing can be changed.",
+		gauge("varve_read_only", "1 while nothing can be changed: a file system of the store, or the configuration, is read-only.",
 			func() float64 {
-				if v.space.readOnly() != nil {
+				if v.o.ReadOnly || v.space.readOnly() != nil {
 					return 1
 				}
 				return 0

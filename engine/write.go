@@ -52,6 +52,9 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 	if err := s.checkOwner(ctx); err != nil {
 		return nil, err
 	}
+	if err := e.mayChange(ctx, PublicDB); err != nil {
+		return nil, err
+	}
 	if err := e.committer.admit(ctx); err != nil {
 		return nil, err
 	}
@@ -142,7 +145,7 @@ func (e *Engine) Delete(ctx context.Context, t *schema.Table, keys *vector.Batch
 		return 0, err
 	}
 	defer e.door.leave()
-	if err := MayChange(ctx, t.Name.DB); err != nil {
+	if err := e.mayChange(ctx, t.Name.DB); err != nil {
 		return 0, err
 	}
 	if err := e.committer.admit(ctx); err != nil {
@@ -171,6 +174,9 @@ func (e *Engine) Delete(ctx context.Context, t *schema.Table, keys *vector.Batch
 // value is longer than maxValue.
 func (tab *Table) tombstones(t *schema.Table, keys *vector.Batch, maxValue int) (*tableWrite, error) {
 	now := tab.Schema
+	if err := tab.refusing(); err != nil {
+		return nil, err
+	}
 	if now.Shared() {
 		return nil, errPhysical(now.Name, "written to")
 	}

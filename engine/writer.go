@@ -112,6 +112,12 @@ func (x *writer) alignAll(ws []*tableWrite) (absent, evolving []*tableWrite, err
 			continue
 		}
 		w.at, w.schema = p, p.schema()
+		if err := p.refusing(); err != nil {
+			if err := w.allOrError(err); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
 		if w.schema.Shared() {
 			if err := w.allOrError(errPhysical(w.name, "written to")); err != nil {
 				return nil, nil, err

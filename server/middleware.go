@@ -12,6 +12,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"varve/engine"
 	"varve/engine/nearest"
 	"varve/engine/status"
 	"varve/engine/timefmt"
@@ -83,6 +84,9 @@ func (s *Server) call(rt *route, p *web.Protocol, c *web.Ctx) (f framing, err er
 	}
 	if err = s.authorise(rt.Access, p, c); err != nil {
 		return f, err
+	}
+	if s.o.ReadOnly && rt.Access == web.AccessWrite && !c.IsGet() && !c.IsHead() && !c.IsOptions() {
+		return f, engine.ErrReadOnly
 	}
 	return f, rt.Handler(c)
 }

@@ -115,6 +115,8 @@ type Options struct {
 	GRPCPatience time.Duration
 	// WriteProgress is how long one chunk of an answer may wait for a client that does not read. Default 30 s.
 	WriteProgress time.Duration
+	// ReadOnly refuses requests that write, as the store does.
+	ReadOnly bool
 	// Hosts are the names by which pages may call a server without users, besides localhost; see cors.go.
 	Hosts []string
 

@@ -123,7 +123,7 @@ func (x *Executor) createView(ctx context.Context, s *Session, st *parse.CreateV
 	if err := readOnly(name.DB); err != nil {
 		return nil, err
 	}
-	if err := engine.MayChange(ctx, name.DB); err != nil {
+	if err := x.e.MayChange(ctx, name.DB); err != nil {
 		return nil, err
 	}
 	if err := x.checkDatabase(name.DB); err != nil {

@@ -30,6 +30,7 @@ type Config struct {
 	DefaultTimezone           string `key:"default_timezone" default:"UTC" check:"zone"`
 	AutoCreateTable           bool   `key:"auto_create_table" default:"true"`
 	UserProvider              string `key:"user_provider" secret:"provider"`
+	ReadOnly                  bool   `key:"read_only" default:"false"`
 	MemoryLimit               string `key:"memory_limit" default:"50%" check:"memory"`
 	InitRegionsInBackground   bool   `key:"init_regions_in_background" default:"true"`
 	InitRegionsParallelism    int    `key:"init_regions_parallelism" default:"16" min:"1"`
@@ -100,6 +101,7 @@ type Config struct {
 		WriteWait         time.Duration `key:"write_wait" default:"5s" check:"positive"`
 		CacheBytes        Size          `key:"cache_bytes" default:"512MiB"`
 		MinFree           Size          `key:"min_free" default:"256MiB"`
+		MaxDatabaseSize   Size          `key:"max_database_size" default:"0B"`
 		MaxSeries         int           `key:"max_series" default:"0" min:"0"`
 		MaxSeriesPerTable int           `key:"max_series_per_table" default:"0" min:"0"`
 	} `key:"storage"`

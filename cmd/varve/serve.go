@@ -207,6 +207,7 @@ func (n *node) assemble(p place, logs *logs) (err error) {
 		MergeBytes: m.merge, BlockBytes: m.block, PartPages: m.pages,
 		WriteWait: c.Storage.WriteWait, CacheBytes: m.cache, MinFree: c.minFree(),
 		Ballast: p.ballast, MaxSeries: c.Storage.MaxSeries, MaxSeriesPerTable: c.Storage.MaxSeriesPerTable,
+		MaxDatabaseBytes: int64(c.Storage.MaxDatabaseSize), ReadOnly: c.ReadOnly,
 		MaxTables: m.tables, MaxColumns: m.columns, PartKeys: m.keys,
 		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
 	})
@@ -313,7 +314,7 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 	return server.New(server.Options{
 		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Answers: n.answers, Timeout: c.HTTP.Timeout, Zone: n.zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
-		Users: n.users, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
+		Users: n.users, ReadOnly: c.ReadOnly, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
 		MaxPerAddress: c.HTTP.MaxPerAddress, MaxGRPCConnections: c.GRPC.MaxConnections,
 		MaxGRPCPerAddress: c.GRPC.MaxPerAddress, Hosts: c.HTTP.Hosts,
 		Off: server.Protocols{Lines: !c.Lines.Enable, Puts: !c.Puts.Enable, Metrics: !c.Metrics.Enable,

@@ -37,6 +37,9 @@ var optionForms = map[string]func(string) (string, bool){
 	"trace_table_partitions":               count,
 }
 
+// ReadOnlyOption is the option of a table that refuses changes of rows and columns.
+const ReadOnlyOption = "read_only"
+
 // ParseOptions checks table options given as text and brings them into normal form. An empty text is the default of the
 // option, whatever the database has. InvalidArguments for unknown keys, for values that do not fit and for append_mode
 // together with merge_mode last_non_null.
@@ -112,6 +115,9 @@ func (o *Options) set(key, value string) (string, string, error) {
 	case "skip_wal":
 		value, ok = orDefault(boolean)(value)
 		o.SkipWAL = value == "true"
+	case ReadOnlyOption:
+		value, ok = orDefault(boolean)(value)
+		o.ReadOnly = value == "true"
 	case "merge_mode":
 		if value, ok = orDefault(oneOf("last_row", "last_non_null"))(value); value == "last_non_null" {
 			o.MergeMode = LastNonNull
@@ -136,7 +142,7 @@ func (o *Options) set(key, value string) (string, string, error) {
 // CheckOption fails if no option of a table has this key.
 func CheckOption(key string) error {
 	switch key {
-	case "ttl", "append_mode", "skip_wal", "merge_mode", "physical_table":
+	case "ttl", "append_mode", "skip_wal", "merge_mode", "physical_table", ReadOnlyOption:
 		return nil
 	}
 	if optionForm(key) == nil {

@@ -23,6 +23,8 @@ type Options struct {
 	AppendMode bool
 	MergeMode  MergeMode
 	SkipWAL    bool
+	// ReadOnly refuses changes of rows and of columns.
+	ReadOnly bool
 	// TTL in nanoseconds; 0 keeps rows for ever, TTLInstant drops them at once.
 	TTL     int64
 	Comment string

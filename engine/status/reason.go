@@ -11,9 +11,10 @@ const (
 	AmbiguousColumn                   // a name is a column of several tables
 	NoFunction                        // there is no such function
 	DivisionByZero
-	BadText    // a text is no value of a type
-	BadTime    // a text is no time
-	OutOfRange // a value does not fit its new type
+	BadText       // a text is no value of a type
+	BadTime       // a text is no time
+	OutOfRange    // a value does not fit its new type
+	ReadOnlyTable // a table has the option read_only
 )
 
 // Because notes the reason of an error that New or Wrap has made. Other errors stay as they are.
