@@ -33,6 +33,7 @@
 //	refused.go widen.go                  rows left out, integers that become floats
 //	private.go                           the server's own tables
 //	readonlytable.go                     tables and stores that take no changes
+//	rates.go                             what is written in a second
 //	limits.go                            bounds of the store, defaults of Options
 //	record.go seriesrecord.go bounds.go  what the log takes
 //	batches.go                           batches that a client may send twice
@@ -78,7 +79,7 @@
 //     the log. A census takes mem.mu below it, to pin what it reads.
 //   - Moment.mu: the tables of a statement are pinned or let go, which takes mem.mu and partFiles.mu below it.
 //   - mem.mu, merger.mu, partFiles.mu, batches.mu, space.mu, ballast.mu, damages.mu, signal.mu, and those of the log
-//     and of the manifest, sizeBound.mu: of these only one is held at a time, with one exception: whoever appends to the log holds
+//     and of the manifest, sizeBound.mu, rates.mu: of these only one is held at a time, with one exception: whoever appends to the log holds
 //     its closing lock while the log begins a segment and takes the manifest's lock. merger.mu is released while a
 //     merge waits.
 //   - The lock of the account of memory (Options.Memory).
@@ -164,6 +165,8 @@ type Options struct {
 	MaxTables int
 	// MaxDatabaseBytes bounds the parts of each database that has no option max_size; 0: no bound.
 	MaxDatabaseBytes int64
+	// Rates bounds what users write in a second.
+	Rates Rates
 	// ReadOnly refuses changes that the server does not ask for itself. Flushes, merges and expiry go on.
 	ReadOnly bool
 	// MaxColumns bounds the columns of all tables with storage of their own together, besides the server's; 0: no
@@ -204,6 +207,7 @@ type Engine struct {
 	alterer *alterer
 
 	// Rows on their way in.
+	rates     *rates
 	writer    *writer
 	finder    *seriesFinder
 	census    *census // nil: series are not bounded

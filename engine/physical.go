@@ -283,8 +283,7 @@ func inOrder(t *schema.Table) *schema.Table {
 	return &n
 }
 
-// onlyLive checks a change of a physical table. Only ttl and read_only may change, which hold for all its logical
-// tables.
+// onlyLive checks a change of a physical table. Only options may change that hold for all its logical tables.
 func onlyLive(change func(*schema.Table) (*schema.Table, error)) func(*schema.Table) (*schema.Table, error) {
 	return func(old *schema.Table) (*schema.Table, error) {
 		next, err := change(old)
@@ -293,13 +292,13 @@ func onlyLive(change func(*schema.Table) (*schema.Table, error)) func(*schema.Ta
 		}
 		others := func(t *schema.Table) []schema.Option {
 			return slices.DeleteFunc(slices.Clone(t.Options.All), func(o schema.Option) bool {
-				return o.Key == "ttl" || o.Key == schema.ReadOnlyOption
+				return slices.Contains(liveOptions, o.Key)
 			})
 		}
 		same := *next
 		same.Version, same.Altered, same.Options = old.Version, old.Altered, old.Options
 		if !sameTable(&same, old) || !slices.Equal(others(next), others(old)) {
-			return nil, errPhysical(old.Name, "altered, but for its ttl and read_only")
+			return nil, errPhysical(old.Name, "altered, but for its "+strings.Join(liveOptions, ", "))
 		}
 		return next, nil
 	}

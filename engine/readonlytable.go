@@ -83,3 +83,6 @@ func optionsOnly(change func(*schema.Table) (*schema.Table, error)) func(*schema
 
 // sameTable reports whether two schemas are equal in everything.
 func sameTable(a, b *schema.Table) bool { return reflect.DeepEqual(a, b) }
+
+// liveOptions are the options of a physical table that may change, and hold for the rows of all its logical tables.
+var liveOptions = []string{"ttl", schema.ReadOnlyOption, schema.RowRateOption, schema.ByteRateOption}

@@ -55,6 +55,10 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 	if err := e.mayChange(ctx, PublicDB); err != nil {
 		return nil, err
 	}
+	if err := e.rates.pay(ctx, e.catalog.Load(), s); err != nil {
+		e.metrics.Refused.WithLabelValues("rate").Inc()
+		return nil, err
+	}
 	if err := e.committer.admit(ctx); err != nil {
 		return nil, err
 	}

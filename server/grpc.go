@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"varve/engine"
 	"varve/server/protowire"
 	"varve/server/web"
 )
@@ -87,8 +89,9 @@ func (s *Server) shutdownRPC(ctx context.Context) error {
 
 // rpcStatus is how a call ended.
 type rpcStatus struct {
-	code uint32
-	text string
+	code    uint32
+	text    string
+	details []byte // a google.rpc.Status; nil: there are none
 }
 
 // Codes of gRPC that only the transport gives.
@@ -109,7 +112,7 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Grpc-Accept-Encoding", "identity,gzip,deflate,zstd,br")
 	rt := s.calls[r.URL.Path]
 	if rt == nil {
-		endRPC(w, rpcStatus{rpcUnimplemented, fmt.Sprintf("unknown method %.200q", r.URL.Path)})
+		endRPC(w, rpcStatus{code: rpcUnimplemented, text: fmt.Sprintf("unknown method %.200q", r.URL.Path)})
 		return
 	}
 	begun := time.Now()
@@ -129,6 +132,9 @@ func endRPC(w http.ResponseWriter, end rpcStatus) {
 	w.Header().Set(http.TrailerPrefix+"Grpc-Status", strconv.Itoa(int(end.code)))
 	if end.text != "" {
 		w.Header().Set(http.TrailerPrefix+"Grpc-Message", rpcMessage(end.text))
+	}
+	if end.details != nil {
+		w.Header().Set(http.TrailerPrefix+"Grpc-Status-Details-Bin", base64.RawStdEncoding.EncodeToString(end.details))
 	}
 }
 
@@ -152,14 +158,14 @@ func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, rt *route) (mes
 		if p := recover(); p != nil {
 			s.metrics.Panics.Inc()
 			s.log.Error("panic in a call", "path", rt.Path, "panic", p, "stack", string(debug.Stack()))
-			end = rpcStatus{rpcInternal, "Internal error"}
+			end = rpcStatus{code: rpcInternal, text: "Internal error"}
 		}
 	}()
 	remote := remoteAddr(r)
 	place, err := s.rpcConns.place(r.Context(), s.rpcPlaces, web.NetworkOf(remote))
 	if err != nil {
-		return nil, rpcStatus{rpcUnavailable,
-			"too many calls are under way, of all clients or of this address: try again later"}
+		return nil, rpcStatus{code: rpcUnavailable,
+			text: "too many calls are under way, of all clients or of this address: try again later"}
 	}
 	defer place.end()
 	rc := &fasthttp.RequestCtx{}
@@ -175,21 +181,26 @@ func (s *Server) callRPC(w http.ResponseWriter, r *http.Request, rt *route) (mes
 		w.Header().Set("Connection", "close")
 		s.fail(c, rt.protocol, err)
 		_, text := web.Message(err)
-		return nil, rpcStatus{codeOfRPC(rc.Response.StatusCode()), text}
+		return nil, rpcStatus{code: codeOfRPC(rc.Response.StatusCode()), text: text}
 	}
 	if end = s.messageRPC(rc, w, r); end.code != 0 {
 		return nil, end
 	}
 	defer place.heard()()
+	c.Context = engine.WithWriter(c.Context, c.User.Name)
 	if err := rt.Handler(c); err != nil {
-		return nil, rpcStatus{rpcInternal, err.Error()}
+		return nil, rpcStatus{code: rpcInternal, text: err.Error()}
 	}
 	s.metrics.BodyBytes.Add(float64(c.BodyBytes()))
 	body := append([]byte(nil), rc.Response.Body()...)
-	if at := rc.Response.StatusCode(); at != http.StatusOK {
-		return nil, rpcStatus{codeOfRPC(at), protowire.StatusText(body)}
+	at := rc.Response.StatusCode()
+	switch {
+	case at == http.StatusOK:
+		return body, rpcStatus{}
+	case protowire.HasDetails(body): // which say when to send again
+		return nil, rpcStatus{protowire.StatusCode(at), protowire.StatusText(body), body}
 	}
-	return body, rpcStatus{}
+	return nil, rpcStatus{code: codeOfRPC(at), text: protowire.StatusText(body)}
 }
 
 // codeOfRPC is the code for an HTTP status. 429 is "unavailable", after which clients send again; after "resource
@@ -236,14 +247,14 @@ func (s *Server) messageRPC(rc *fasthttp.RequestCtx, w http.ResponseWriter, r *h
 	}
 	if err != nil {
 		w.Header().Set("Connection", "close")
-		return rpcStatus{rpcInternal, "the call has no message"}
+		return rpcStatus{code: rpcInternal, text: "the call has no message"}
 	}
 	if head[0] == 1 {
 		rc.Request.Header.Set("Content-Encoding", r.Header.Get("Grpc-Encoding"))
 	}
 	size := binary.BigEndian.Uint32(head[1:])
 	if size > maxMessage {
-		return rpcStatus{protowire.StatusCode(http.StatusRequestEntityTooLarge), web.TooLarge.Text}
+		return rpcStatus{code: protowire.StatusCode(http.StatusRequestEntityTooLarge), text: web.TooLarge.Text}
 	}
 	rc.Request.SetBodyStream(io.LimitReader(r.Body, int64(size)), int(size))
 	return rpcStatus{}

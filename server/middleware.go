@@ -88,6 +88,9 @@ func (s *Server) call(rt *route, p *web.Protocol, c *web.Ctx) (f framing, err er
 	if s.o.ReadOnly && rt.Access == web.AccessWrite && !c.IsGet() && !c.IsHead() && !c.IsOptions() {
 		return f, engine.ErrReadOnly
 	}
+	if rt.Access == web.AccessWrite {
+		c.Context = engine.WithWriter(c.Context, c.User.Name)
+	}
 	return f, rt.Handler(c)
 }
 

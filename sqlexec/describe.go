@@ -161,7 +161,7 @@ func (x *Executor) Hold(ctx context.Context) *exec.Budget {
 func (x *Executor) Attend(ctx context.Context, s *Session, text string, part func(ctx context.Context) error) error {
 	q := x.list(s, text)
 	defer x.unlist(q)
-	ctx, done := q.begin(ctx)
+	ctx, done := q.begin(engine.WithStream(ctx, s.User))
 	defer done()
 	return cancelled(ctx, part(ctx))
 }

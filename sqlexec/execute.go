@@ -31,6 +31,12 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 			listed()
 		}
 	}
+	_, several := st.(*parse.Copy) // of which a part may be written already
+	if several {
+		ctx = engine.WithStream(ctx, s.User)
+	} else {
+		ctx = engine.WithWriter(ctx, s.User)
+	}
 	seen := x.observe(s, st)
 	s.observed = seen
 	var r *Result
@@ -51,7 +57,6 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 		}
 	}()
 	r, err = x.execute(ctx, s, st)
-	_, several := st.(*parse.Copy) // of which a part may be written already
 	// Nothing has been read or written, so the statement runs again: another table may have the name by now.
 	for !several && engine.Overtaken(err) && ctx.Err() == nil {
 		moment.Close()

@@ -105,6 +105,11 @@ type Config struct {
 		MaxSeries         int           `key:"max_series" default:"0" min:"0"`
 		MaxSeriesPerTable int           `key:"max_series_per_table" default:"0" min:"0"`
 	} `key:"storage"`
+	WriteRate struct {
+		Rows  int      `key:"rows" default:"0" min:"0"`
+		Bytes Size     `key:"bytes" default:"0B"`
+		Users []string `key:"users" check:"rates"`
+	} `key:"write_rate"`
 	WAL struct {
 		Dir            string        `key:"dir"`
 		FileSize       Size          `key:"file_size" default:"128MiB" min:"1MiB"`
@@ -195,6 +200,7 @@ var checks = map[string]func(c *Config, into any) error{
 	"zone":   func(_ *Config, into any) error { _, err := timefmt.Zone(*into.(*string)); return err },
 	"policy": func(_ *Config, into any) error { _, err := writePolicy(*into.(*string)); return err },
 	"filter": func(_ *Config, into any) error { _, err := parseFilter(*into.(*string)); return err },
+	"rates":  func(_ *Config, into any) error { _, err := parseRates(*into.(*[]string)); return err },
 	"ttl":    func(_ *Config, into any) error { _, _, err := schema.ParseTTL(*into.(*string)); return err },
 }
 

@@ -208,6 +208,7 @@ func (n *node) assemble(p place, logs *logs) (err error) {
 		WriteWait: c.Storage.WriteWait, CacheBytes: m.cache, MinFree: c.minFree(),
 		Ballast: p.ballast, MaxSeries: c.Storage.MaxSeries, MaxSeriesPerTable: c.Storage.MaxSeriesPerTable,
 		MaxDatabaseBytes: int64(c.Storage.MaxDatabaseSize), ReadOnly: c.ReadOnly,
+		Rates:     c.rates(),
 		MaxTables: m.tables, MaxColumns: m.columns, PartKeys: m.keys,
 		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
 	})

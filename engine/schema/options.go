@@ -40,6 +40,12 @@ var optionForms = map[string]func(string) (string, bool){
 // ReadOnlyOption is the option of a table that refuses changes of rows and columns.
 const ReadOnlyOption = "read_only"
 
+// The options of a table that bound what is written to it in a second.
+const (
+	RowRateOption  = "max_rows_per_second"
+	ByteRateOption = "max_bytes_per_second"
+)
+
 // ParseOptions checks table options given as text and brings them into normal form. An empty text is the default of the
 // option, whatever the database has. InvalidArguments for unknown keys, for values that do not fit and for append_mode
 // together with merge_mode last_non_null.
@@ -118,6 +124,14 @@ func (o *Options) set(key, value string) (string, string, error) {
 	case ReadOnlyOption:
 		value, ok = orDefault(boolean)(value)
 		o.ReadOnly = value == "true"
+	case RowRateOption:
+		if value, ok = orDefault(count)(value); ok && value != "" {
+			o.RowRate, _ = strconv.ParseInt(value, 10, 64) // count has read it
+		}
+	case ByteRateOption:
+		if value, ok = orDefault(size)(value); ok && value != "" {
+			o.ByteRate, ok = parseBytes(value)
+		}
 	case "merge_mode":
 		if value, ok = orDefault(oneOf("last_row", "last_non_null"))(value); value == "last_non_null" {
 			o.MergeMode = LastNonNull
@@ -142,7 +156,8 @@ func (o *Options) set(key, value string) (string, string, error) {
 // CheckOption fails if no option of a table has this key.
 func CheckOption(key string) error {
 	switch key {
-	case "ttl", "append_mode", "skip_wal", "merge_mode", "physical_table", ReadOnlyOption:
+	case "ttl", "append_mode", "skip_wal", "merge_mode", "physical_table", ReadOnlyOption, RowRateOption,
+		ByteRateOption:
 		return nil
 	}
 	if optionForm(key) == nil {

@@ -25,6 +25,8 @@ type Options struct {
 	SkipWAL    bool
 	// ReadOnly refuses changes of rows and of columns.
 	ReadOnly bool
+	// RowRate and ByteRate bound the rows and bytes that are written in a second; 0: no bound.
+	RowRate, ByteRate int64
 	// TTL in nanoseconds; 0 keeps rows for ever, TTLInstant drops them at once.
 	TTL     int64
 	Comment string

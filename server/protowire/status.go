@@ -39,6 +39,28 @@ func AppendStatus(dst []byte, code uint32, text string) []byte {
 	return AppendBytes(AppendVarint(dst, 1, uint64(code)), 2, text)
 }
 
+// AppendRetryInfo appends to a google.rpc.Status a google.rpc.RetryInfo{1: delay{1: seconds}} among its details{1: type,
+// 2: message}.
+func AppendRetryInfo(dst []byte, seconds int) []byte {
+	return AppendMessage(dst, 3, func(any []byte) []byte {
+		any = AppendBytes(any, 1, "type.googleapis.com/google.rpc.RetryInfo")
+		return AppendMessage(any, 2, func(info []byte) []byte {
+			return AppendMessage(info, 1, func(delay []byte) []byte { return AppendVarint(delay, 1, uint64(seconds)) })
+		})
+	})
+}
+
+// HasDetails reports whether a google.rpc.Status has details.
+func HasDetails(body []byte) bool {
+	f := Of(body)
+	for f.Next() {
+		if f.Is(3, Bytes) {
+			return true
+		}
+	}
+	return false
+}
+
 // StatusText is the message of a google.rpc.Status.
 func StatusText(body []byte) (text string) {
 	f := Of(body)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"varve/engine"
 	"varve/engine/jsontext"
 	"varve/engine/secret"
 	"varve/engine/status"
@@ -89,7 +90,7 @@ func (c *Ctx) replyError(err error, as int) (text string) {
 	switch {
 	case errors.As(err, &r):
 		c.Text(r.Status, r.Text)
-		c.retryLater(r.Status)
+		c.retryLater(r.Status, err)
 		if r.Close {
 			c.SetConnectionClose()
 		}
@@ -124,7 +125,7 @@ func (c *Ctx) replyError(err error, as int) (text string) {
 	if as == 0 {
 		as = HTTPStatus(code)
 	}
-	c.retryLater(as)
+	c.retryLater(as, err)
 	c.JSON(as, append(body, '}'))
 	return text
 }
@@ -164,11 +165,17 @@ func AppendWarnings(dst []byte, warnings []string) []byte {
 // retryAfter is the number of seconds after which a request that was refused for want of room may come again.
 const retryAfter = "1"
 
-// retryLater tells clients of an overloaded server when to come again.
-func (c *Ctx) retryLater(status int) {
-	if status == 429 || status == 503 {
-		c.Response.Header.Set("Retry-After", retryAfter)
+// retryLater tells clients of an overloaded server, and those that write too fast, when to come again.
+func (c *Ctx) retryLater(status int, err error) {
+	if status != 429 && status != 503 {
+		return
 	}
+	after := retryAfter
+	var rate *engine.RateError
+	if errors.As(err, &rate) {
+		after = strconv.Itoa(rate.RetryAfter())
+	}
+	c.Response.Header.Set("Retry-After", after)
 }
 
 func isTimeout(err error) bool {

@@ -1,9 +1,11 @@
 package otlp
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 
+	"varve/engine"
 	"varve/engine/jsontext"
 	"varve/server/protowire"
 	"varve/server/web"
@@ -72,5 +74,10 @@ func (f encoding) fail(c *web.Ctx, err error) {
 		f.reply(c, httpStatus, append(body, '}'))
 		return
 	}
-	f.reply(c, httpStatus, protowire.AppendStatus(nil, code, text))
+	body := protowire.AppendStatus(nil, code, text)
+	var rate *engine.RateError
+	if errors.As(err, &rate) {
+		body = protowire.AppendRetryInfo(body, rate.RetryAfter())
+	}
+	f.reply(c, httpStatus, body)
 }
