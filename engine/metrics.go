@@ -25,7 +25,7 @@ type Metrics struct {
 	FlushesWaiting, FlushesRunning             prometheus.GaugeFunc
 	MergesWaiting, MergesRunning               prometheus.GaugeFunc
 	WritesWaiting                              prometheus.GaugeFunc
-	ReplayedRows                               prometheus.Counter
+	ReplayedRows, ReadsBounded                 prometheus.Counter
 	SST                                        *sst.Metrics
 }
 
@@ -64,6 +64,8 @@ func newMetrics(e *Engine) *Metrics {
 		MergedBytes:   counter("varve_merged_bytes_total", "Bytes of parts written by merges."),
 		ExpiredParts: counter("varve_expired_parts_total",
 			"Parts dropped because all of their rows were past the table's ttl."),
+		ReadsBounded: counter("varve_queries_over_read_bound_total",
+			"Queries that ended because they read more than query.max_read_rows or query.max_read_bytes."),
 		ReplayedRows: counter("varve_replayed_rows_total", "Rows replayed from the log at start."),
 		SST:          sst.NewMetrics(),
 		MemtableBytes: gauge("varve_memtable_bytes", "Memory of all memtables.",
@@ -119,7 +121,7 @@ func (e *Engine) Collectors() []prometheus.Collector {
 		m.FlushedRows,
 		m.FlushedBytes, m.Merges, m.MergeFailures, m.MergeSeconds, m.MergedBytes, m.ExpiredParts, m.MemtableBytes,
 		m.HeldBytes, m.Parts, m.PartBytes, m.Tables,
-		m.Series, m.SeriesBytes, m.Damaged, m.ReplayedRows, m.FlushesWaiting, m.FlushesRunning, m.MergesWaiting,
+		m.Series, m.SeriesBytes, m.Damaged, m.ReplayedRows, m.ReadsBounded, m.FlushesWaiting, m.FlushesRunning, m.MergesWaiting,
 		m.MergesRunning, m.WritesWaiting}
 	c = append(c, e.log.Metrics().Collectors()...)
 	c = append(c, diskCollectors(e.inventory, e.log)...)

@@ -310,7 +310,7 @@ const askRows = 8192
 func (b *SampleBlock) next(t *wantedTable, rows scan.Rows, part *part) (bool, error) {
 	if b.asked >= askRows {
 		b.asked = 0
-		if err := b.s.ctx.Err(); err != nil {
+		if err := b.s.spent.err(); err != nil {
 			return false, err
 		}
 	}

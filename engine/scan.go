@@ -45,6 +45,7 @@ type Scan struct {
 	physical *physicalScan // nil: another table
 	mode     mergeMode
 	pinned   sync.Once
+	spent    spending
 	all      []*scanRun     // that overlap the time range, oldest first
 	onKeys   scan.Narrowing // the bounds of columns of the row key
 
@@ -103,6 +104,7 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 		return nil, err
 	}
 	s := &Scan{from: e.reading, ctx: ctx, r: r.Table.region, t: r.Table.Schema}
+	r.Stats = s.spent.begin(ctx, e.metrics, r.Stats)
 	r = s.watch(r)
 	if s.t.Shared() {
 		s.physical = newPhysicalScan(e.catalog.Load(), s.r, r)
@@ -165,7 +167,7 @@ func (s *Scan) watch(r Request) Request {
 // describe turns the request into what runs understand.
 func (s *Scan) describe(r Request) error {
 	s.spec = &scan.Spec{TimeColumn: s.t.TimeColumn(), Time: r.Time, Newest: r.Newest, Stats: r.Stats,
-		Memo: &scan.Memo{}, Context: s.ctx, Reserve: r.Reserve,
+		Memo: &scan.Memo{}, Context: s.spent.context(), Reserve: r.Reserve,
 		Narrowing: s.bounds.Begin()}
 	if s.t.Physical != 0 {
 		s.spec.KeyPrefix = schema.KeyPrefix(s.t.ID)
@@ -301,15 +303,20 @@ func (s *Scan) Each(rows func(b *vector.Batch) (more bool, err error)) error {
 // left. With Newest, pieces come by falling Span.To, so that a reader with enough rows newer than every remaining
 // piece can stop. The caller closes the cursor.
 func (s *Scan) Cursor() (c scan.Cursor, span scan.Range, ok bool, err error) {
-	if err := s.ctx.Err(); err != nil {
+	if err := s.spent.err(); err != nil {
 		return nil, scan.Range{}, false, err
 	}
 	p, ok := s.next()
 	if !ok {
 		return nil, scan.Range{}, false, nil
 	}
-	c, err = s.open(&p)
-	return c, p.span, err == nil, err
+	if c, err = s.open(&p); err != nil {
+		return nil, p.span, false, err
+	}
+	if s.spent.of != nil {
+		c = &countedCursor{c, &s.spent}
+	}
+	return c, p.span, true, nil
 }
 
 // next takes the next piece that may have rows within the bounds.

@@ -10,6 +10,14 @@ import (
 // Series walks the i-th of n disjoint ranges of series keys: keys rise, and the rows of a series are ordered by time. A
 // physical table has a single range, and so has a table of one series.
 func (s *Scan) Series(i, n int) (scan.Series, error) {
+	w, err := s.series(i, n)
+	if err == nil && s.spent.of != nil {
+		w = &countedSeries{w, &s.spent}
+	}
+	return w, err
+}
+
+func (s *Scan) series(i, n int) (scan.Series, error) {
 	spec := *s.spec
 	switch {
 	case s.physical != nil && i == 0:

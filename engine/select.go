@@ -55,6 +55,7 @@ func (e *Engine) Select(ctx context.Context, r SelectRequest) (*Selection, error
 		r.Symbols = NewSymbols(r.Reserve)
 	}
 	s := &Selection{from: e.reading, ctx: ctx, request: r}
+	s.request.Stats = s.spent.begin(ctx, e.metrics, r.Stats)
 	e.reading.open.Add(1) // merges give way
 	if err := s.find(); err != nil {
 		s.Close()
@@ -263,7 +264,7 @@ func (s *Selection) findIn(g *group, tests []*labelTest) error {
 		return nil
 	}
 	want := &scan.Find{Time: g.time, TimeColumn: g.tables[0].schema.TimeColumn(), Presence: s.request.Presence,
-		Stats: s.request.Stats, Context: s.ctx, Reserve: s.request.Reserve}
+		Stats: s.request.Stats, Context: s.spent.context(), Reserve: s.request.Reserve}
 	for _, t := range g.tables {
 		want.Tables = append(want.Tables, t.id)
 		for _, c := range t.columns {
@@ -348,6 +349,7 @@ type Selection struct {
 	from    *reading
 	ctx     context.Context
 	request SelectRequest
+	spent   spending
 	groups  []*group
 	closed  sync.Once
 
@@ -414,6 +416,7 @@ func (s *Selection) sourcesOf(i int) []seriesSource {
 func (s *Selection) Close() {
 	s.closed.Do(func() {
 		s.from.open.Add(-1)
+		_ = s.spent.err() // what was read last counts; whoever evaluates asks the context
 		for _, g := range s.groups {
 			g.region.unpin(g.snap)
 		}

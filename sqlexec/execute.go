@@ -23,6 +23,7 @@ func (x *Executor) Execute(ctx context.Context, s *Session, st parse.Statement) 
 		return nil, err
 	}
 	ctx, done := x.start(ctx, s, st)
+	ctx, done = x.allowed(ctx, s, done)
 	if x.o.Memory != nil { // for constants, which the plan keeps
 		budget, listed := x.o.Memory.Budget(ctx), done
 		s.memory = budget
@@ -97,6 +98,9 @@ func locate(st parse.Statement, err error) error {
 func cancelled(ctx context.Context, err error) error {
 	if err == nil || ctx.Err() == nil {
 		return err
+	}
+	if over := engine.ReadBound(ctx); over != nil {
+		return over
 	}
 	switch cause := context.Cause(ctx); {
 	case cause == errKilled:
@@ -227,8 +231,11 @@ func (x *Executor) use(s *Session, st *parse.Use) (*Result, error) {
 	return &Result{}, nil
 }
 
-// set changes the time zone; every other variable is taken and has no effect, because clients send many.
+// set changes the time zone and what statements may read; every other variable is taken and has no effect, because clients send many.
 func (x *Executor) set(ctx context.Context, s *Session, st *parse.Set) (*Result, error) {
+	if st.Name == maxReadRows || st.Name == maxReadBytes {
+		return &Result{}, x.setReads(s, st)
+	}
 	if st.Name != "time_zone" && st.Name != "timezone" || len(st.Values) != 1 {
 		return &Result{}, nil
 	}

@@ -54,6 +54,8 @@ type Session struct {
 	// Network is the network whose clients share turns with Client: its address, or the part of it that networks assign
 	// as one.
 	Network netip.Addr
+	// Reads is what each statement may read, where that is less than Options.Reads say.
+	Reads engine.ReadLimit
 	// Zone is the request's time zone; nil means UTC.
 	Zone *time.Location
 	// Now is read once per statement; nil means the executor's clock.
@@ -117,6 +119,8 @@ type Options struct {
 	Spill *spill.Disk
 	// Metrics runs the queries of TQL; nil: by the default limits.
 	Metrics *promql.Service
+	// Reads bounds what statements read.
+	Reads engine.ReadLimits
 	// Version is what version() and build_info answer.
 	Version string
 	Now     func() time.Time

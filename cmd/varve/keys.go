@@ -164,9 +164,12 @@ type Config struct {
 		TTL         string        `key:"ttl" default:"30d" check:"ttl"`
 	} `key:"slow_query"`
 	Query struct {
-		Parallelism int    `key:"parallelism" default:"0" min:"0"`
-		MemoryPool  string `key:"memory_pool_size" default:"50%" check:"share"`
-		SpillLimit  Size   `key:"spill_limit" default:"16GiB"`
+		Parallelism  int      `key:"parallelism" default:"0" min:"0"`
+		MemoryPool   string   `key:"memory_pool_size" default:"50%" check:"share"`
+		SpillLimit   Size     `key:"spill_limit" default:"16GiB"`
+		MaxReadRows  int      `key:"max_read_rows" default:"0" min:"0"`
+		MaxReadBytes Size     `key:"max_read_bytes" default:"0B"`
+		MaxReadUsers []string `key:"max_read_users" check:"rates"`
 	} `key:"query"`
 	Dashboard struct {
 		Enable bool   `key:"enable" default:"true"`

@@ -19,6 +19,20 @@ func (c *Config) rates() engine.Rates {
 		Users: users}
 }
 
+// reads bounds what the queries of users read, as query.max_read_* say.
+func (c *Config) reads() engine.ReadLimits {
+	users, err := parseRates(c.Query.MaxReadUsers)
+	if err != nil {
+		panic(fmt.Sprintf("query.max_read_users was checked: %v", err))
+	}
+	l := engine.ReadLimits{Default: engine.ReadLimit{Rows: int64(c.Query.MaxReadRows), Bytes: int64(c.Query.MaxReadBytes)},
+		Users: map[string]engine.ReadLimit{}}
+	for user, r := range users {
+		l.Users[user] = engine.ReadLimit{Rows: r.Rows, Bytes: r.Bytes}
+	}
+	return l
+}
+
 // parseRates reads the bounds of single users, each written "name rows=1000 bytes=10MiB"; what is left out has no bound.
 func parseRates(list []string) (map[string]engine.Rate, error) {
 	users := map[string]engine.Rate{}

@@ -297,7 +297,7 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 	slow := c.slowQueries(n.store, logs)
 	queries := c.metricQueries()
 	sql := sqlexec.New(n.store, sqlexec.Options{
-		Metrics: queries, Workers: c.Query.Parallelism, Memory: n.pool, Version: version,
+		Metrics: queries, Workers: c.Query.Parallelism, Memory: n.pool, Version: version, Reads: c.reads(),
 		Logger:  logs.logger("sqlexec"),
 		CopyDir: c.copyDir(), KeepFree: int64(c.Storage.MinFree), Spill: disk, Ended: ended(slow),
 	})
@@ -365,7 +365,7 @@ func (c *Config) metrics(n *node) metricsapi.Options {
 func (c *Config) metricQueries() *promql.Service {
 	m := &c.Metrics
 	return promql.NewService(promql.Limits{Lookback: m.Lookback, MaxSamples: int64(m.MaxSamples),
-		Workers: c.Query.Parallelism, MaxConcurrent: m.MaxConcurrent})
+		Workers: c.Query.Parallelism, MaxConcurrent: m.MaxConcurrent, Reads: c.reads()})
 }
 
 // spillDisk opens the directory for the temporary files of queries; nil when there are to be none.

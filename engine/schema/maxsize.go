@@ -22,7 +22,7 @@ func ParseMaxSize(text string) (bytes int64, normal string, err error) {
 	case "0", "none", "unlimited":
 		return 0, "0", nil
 	}
-	bytes, ok := parseBytes(normal)
+	bytes, ok := ParseBytes(normal)
 	switch {
 	case !ok:
 		return 0, "", status.New(status.InvalidArguments,
@@ -34,9 +34,9 @@ func ParseMaxSize(text string) (bytes int64, normal string, err error) {
 	return bytes, normal, nil
 }
 
-// parseBytes reads a size of table options, such as 64MB or 2g, and rates such as 10MiB; false: it is none, or more
+// ParseBytes reads a size as options of tables have it, such as 64MB or 2g; false: it is none, or more
 // than an int64 counts.
-func parseBytes(text string) (bytes int64, ok bool) {
+func ParseBytes(text string) (bytes int64, ok bool) {
 	text, ok = size(text)
 	if !ok {
 		return 0, false

@@ -130,7 +130,7 @@ func (o *Options) set(key, value string) (string, string, error) {
 		}
 	case ByteRateOption:
 		if value, ok = orDefault(size)(value); ok && value != "" {
-			o.ByteRate, ok = parseBytes(value)
+			o.ByteRate, ok = ParseBytes(value)
 		}
 	case "merge_mode":
 		if value, ok = orDefault(oneOf("last_row", "last_non_null"))(value); value == "last_non_null" {

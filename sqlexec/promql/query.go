@@ -41,6 +41,7 @@ type Query struct {
 	Limit        int           // series of the answer; 0: all
 	Memory       Memory        // nil: no limit
 	Workers      int           // 0: one for each processor
+	User         string        // whose bounds hold, see Limits.Reads
 }
 
 // Run evaluates the query. The query ends with the context: an error is a status.Error of code InvalidSyntax or

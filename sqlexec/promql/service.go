@@ -4,15 +4,17 @@ import (
 	"context"
 	"time"
 
+	"varve/engine"
 	"varve/engine/status"
 )
 
 // Limits bound the queries of a Service.
 type Limits struct {
-	Lookback      time.Duration // of queries that name none: how old a sample may be; 0: DefaultLookback
-	MaxSamples    int64         // held at a time by a query; 0: DefaultMaxSamples
-	Workers       int           // goroutines of a query; 0: one for each processor
-	MaxConcurrent int           // queries at a time, and lists of series or labels: others wait; 0: no bound
+	Lookback      time.Duration     // of queries that name none: how old a sample may be; 0: DefaultLookback
+	MaxSamples    int64             // held at a time by a query; 0: DefaultMaxSamples
+	Workers       int               // goroutines of a query; 0: one for each processor
+	Reads         engine.ReadLimits // of a query; a query of SQL has its own
+	MaxConcurrent int               // queries at a time, and lists of series or labels: others wait; 0: no bound
 }
 
 // Service runs the queries of metrics of all who ask, the HTTP API and TQL, under one set of limits. Safe for
@@ -62,6 +64,11 @@ func (s *Service) AdmitList(ctx context.Context) (release func(), err error) {
 	return s.lists.take(ctx)
 }
 
+// Allow bounds what is read with the context that it returns; end is to be called after the reads.
+func (s *Service) Allow(ctx context.Context, user string) (bounded context.Context, end func()) {
+	return engine.WithAllowance(ctx, s.limits.Reads.Of(user))
+}
+
 // Evaluate runs a query when its turn comes and gives its result to use, which keeps the place until it returns. The
 // limits are those of the service, but for a lookback that the query names.
 func (s *Service) Evaluate(ctx context.Context, q Query, store *Tables, use func(*Result) error) error {
@@ -73,8 +80,13 @@ func (s *Service) Evaluate(ctx context.Context, q Query, store *Tables, use func
 	if q.Lookback <= 0 {
 		q.Lookback = s.limits.Lookback
 	}
+	ctx, end := s.Allow(ctx, q.User)
+	defer end()
 	q.MaxSamples, q.Workers, q.Memory = s.limits.MaxSamples, s.limits.Workers, store.Memory
 	r, err := q.Run(ctx, store)
+	if over := engine.ReadBound(ctx); over != nil {
+		return over
+	}
 	if err != nil {
 		return err
 	}

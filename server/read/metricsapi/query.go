@@ -86,6 +86,7 @@ func (h *Handler) run(c *web.Ctx, p *params, q promql.Query) (*promql.Answer, er
 }
 
 func (h *Handler) answer(c *web.Ctx, p *params, q promql.Query) (answer *promql.Answer, err error) {
+	q.User = c.User.Name
 	err = h.o.Queries.Evaluate(c.Context, q, h.storage(c, p.db), func(r *promql.Result) (err error) {
 		answer, err = r.Answer(c.Context, p.text("stats") != "")
 		return err

@@ -1,11 +1,14 @@
 package metricsapi
 
 import (
+	"cmp"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"math"
 
+	"varve/engine"
 	"varve/engine/sorting"
 	"varve/engine/status"
 	"varve/server/protowire"
@@ -69,8 +72,10 @@ func (h *Handler) Read(c *web.Ctx) error {
 		return err
 	}
 	defer release()
+	ctx, end := h.o.Queries.Allow(c.Context, c.User.Name)
+	defer end()
 	db, _ := web.Database(p.String("db"), c.HeaderDB())
-	a := &readAnswer{h: h, c: c, store: h.storage(c, db), left: h.o.Queries.MaxSamples()}
+	a := &readAnswer{h: h, c: c, ctx: ctx, store: h.storage(c, db), left: h.o.Queries.MaxSamples()}
 	if kind == chunkedAnswer {
 		return a.chunked(r.queries)
 	}
@@ -160,6 +165,7 @@ func decodeQuery(message []byte, parser *promql.Parser) (promql.Selection, error
 type readAnswer struct {
 	h       *Handler
 	c       *web.Ctx
+	ctx     context.Context // of the reads, which may end before the request
 	store   *promql.Tables
 	left    int64 // samples that it may still have
 	counted int   // bytes that are reserved from the memory of queries
@@ -184,12 +190,18 @@ func (a *readAnswer) each(q promql.Selection, visit func(ls promql.Labels, s pro
 	if q.End < q.Start {
 		return nil
 	}
-	set, err := a.store.Select(a.c.Context, q)
+	set, err := a.store.Select(a.ctx, q)
 	if err != nil {
-		return err
+		return cmp.Or(engine.ReadBound(a.ctx), err)
 	}
-	defer set.Close()
-	return set.Scan(a.c.Context, 0, set.Len(), func(i int, s promql.Samples) error {
+	err = a.scan(set, visit)
+	set.Close() // what was read last counts then
+	return cmp.Or(engine.ReadBound(a.ctx), err)
+}
+
+// scan visits the series of a selection that have samples.
+func (a *readAnswer) scan(set promql.SeriesSet, visit func(ls promql.Labels, s promql.Samples) error) error {
+	return set.Scan(a.ctx, 0, set.Len(), func(i int, s promql.Samples) error {
 		if len(s.T) == 0 {
 			return nil
 		}

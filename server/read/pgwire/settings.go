@@ -116,6 +116,8 @@ func init() {
 		{name: "TimeZone", reported: true, check: checkZone},
 		{name: "search_path", reported: true, check: checkPath},
 		{name: "statement_timeout", value: "0", check: checkTimeout},
+		{name: "max_read_rows", value: "0", check: lowerReads("max_read_rows")},
+		{name: "max_read_bytes", value: "0", check: lowerReads("max_read_bytes")},
 		{name: "default_transaction_read_only", value: "off", reported: true, check: checkSwitch},
 		{name: "extra_float_digits", value: "1", check: checkDigits},
 		{name: "IntervalStyle", value: "postgres", reported: true, check: only("postgres")},
@@ -388,6 +390,13 @@ func checkPath(k *conn, text string) (string, error) {
 }
 
 // checkTimeout reads a number of milliseconds, or a duration with its unit.
+// lowerReads checks a bound of what statements read, and lowers it.
+func lowerReads(name string) func(k *conn, text string) (string, error) {
+	return func(k *conn, text string) (string, error) {
+		return text, k.s.o.Executor.SetReads(k.session, name, text)
+	}
+}
+
 func checkTimeout(k *conn, text string) (string, error) {
 	text = strings.TrimSpace(text)
 	ms, err := strconv.ParseInt(text, 10, 64)
