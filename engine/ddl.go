@@ -139,7 +139,8 @@ func (e *Engine) DropTables(ctx context.Context, names []schema.Name) error {
 	return e.dropper.dropAll(edit, gone, nil)
 }
 
-// dropping returns the edit that drops tables, none of which may be read-only. A physical table can be dropped only together with its logical tables.
+// dropping returns the edit that drops tables, none of which may be read-only. A physical table can be
+// dropped only together with its logical tables.
 func (c *catalog) dropping(gone []home) (edit manifest.Edit, err error) {
 	for _, p := range gone {
 		if err := p.refusing(); err != nil {

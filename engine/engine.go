@@ -56,6 +56,7 @@
 //	part.go guard.go damage.go           open parts, and those that are damaged
 //	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
 //	reading.go moment.go                 what readers need, the snapshot that the scans of a statement share
+//	allowance.go                         what a query may read
 //	select.go selectmerge.go matcher.go  reading by series: which, and
 //	sampleblock.go blockinterleave.go blockmerge.go   their samples
 //	labelvalues.go symbols.go            values of a label, and their numbers
@@ -79,9 +80,9 @@
 //     the log. A census takes mem.mu below it, to pin what it reads.
 //   - Moment.mu: the tables of a statement are pinned or let go, which takes mem.mu and partFiles.mu below it.
 //   - mem.mu, merger.mu, partFiles.mu, batches.mu, space.mu, ballast.mu, damages.mu, signal.mu, and those of the log
-//     and of the manifest, sizeBound.mu, rates.mu: of these only one is held at a time, with one exception: whoever appends to the log holds
-//     its closing lock while the log begins a segment and takes the manifest's lock. merger.mu is released while a
-//     merge waits.
+//     and of the manifest, sizeBound.mu, toll.mu: of these only one is held at a time, with one exception: whoever
+//     appends to the log holds its closing lock while the log begins a segment and takes the manifest's lock. merger.mu
+//     is released while a merge waits.
 //   - The lock of the account of memory (Options.Memory).
 //
 // Beside the list are locks under which nothing else is taken, and which only those who read take: Scan.mu, the pieces
@@ -207,7 +208,7 @@ type Engine struct {
 	alterer *alterer
 
 	// Rows on their way in.
-	rates     *rates
+	toll      *toll
 	writer    *writer
 	finder    *seriesFinder
 	census    *census // nil: series are not bounded

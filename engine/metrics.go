@@ -121,8 +121,8 @@ func (e *Engine) Collectors() []prometheus.Collector {
 		m.FlushedRows,
 		m.FlushedBytes, m.Merges, m.MergeFailures, m.MergeSeconds, m.MergedBytes, m.ExpiredParts, m.MemtableBytes,
 		m.HeldBytes, m.Parts, m.PartBytes, m.Tables,
-		m.Series, m.SeriesBytes, m.Damaged, m.ReplayedRows, m.ReadsBounded, m.FlushesWaiting, m.FlushesRunning, m.MergesWaiting,
-		m.MergesRunning, m.WritesWaiting}
+		m.Series, m.SeriesBytes, m.Damaged, m.ReplayedRows, m.ReadsBounded, m.FlushesWaiting, m.FlushesRunning,
+		m.MergesWaiting, m.MergesRunning, m.WritesWaiting}
 	c = append(c, e.log.Metrics().Collectors()...)
 	c = append(c, diskCollectors(e.inventory, e.log)...)
 	c = append(c, &tableCollector{e}, e.sizes)

@@ -152,7 +152,7 @@ func (e *Engine) assemble() {
 	e.alterer = &alterer{inventory: e.inventory, views: e.views, definer: e.definer, dropper: e.dropper,
 		rewriter: &rewriter{damages: e.damages, flusher: e.flusher, compactor: e.compactor, seq: &e.committer.seq,
 			maxPart: o.maxPart}}
-	e.rates = &rates{o: o, closing: e.run.Done(), buckets: map[payer]*bucket{}}
+	e.toll = &toll{o: o, closing: e.run.Done(), buckets: map[payer]*bucket{}}
 	e.writer = &writer{inventory: e.inventory, batches: e.batches, census: e.census, committer: e.committer,
 		definer: e.definer, alterer: e.alterer}
 	e.finder = &seriesFinder{inventory: e.inventory, census: e.census, definer: e.definer,

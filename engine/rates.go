@@ -77,8 +77,8 @@ type payer struct {
 	bytes bool
 }
 
-// rates holds writes to the rates of users and tables. Safe for concurrent use.
-type rates struct {
+// toll holds writes to the rates of users and tables. Safe for concurrent use.
+type toll struct {
 	o       *Options
 	closing <-chan struct{} // closed when the store closes
 
@@ -116,8 +116,8 @@ func (f *charge) name() string {
 
 type writerKey struct{}
 
-// writerTicket is a request of a user. What has begun to be written is not refused any more, so that a request is stored
-// as a whole or not at all. One goroutine at a time.
+// writerTicket is a request of a user. What has begun to be written is not refused any more, so that a request is
+// stored as a whole or not at all. One goroutine at a time.
 type writerTicket struct {
 	user   string
 	begun  bool
@@ -144,7 +144,7 @@ func withTicket(ctx context.Context, t *writerTicket) context.Context {
 
 // pay takes what a write costs; RateLimited, caused by a RateError, where a bucket that pays is empty: then nothing is
 // taken. What the server writes for itself costs nothing.
-func (x *rates) pay(ctx context.Context, c *catalog, s *WriteSet) error {
+func (x *toll) pay(ctx context.Context, c *catalog, s *WriteSet) error {
 	if ctx.Value(serverKey{}) != nil {
 		return nil
 	}
@@ -174,7 +174,7 @@ func (x *rates) pay(ctx context.Context, c *catalog, s *WriteSet) error {
 }
 
 // take takes what a write costs from the buckets that pay, if none is empty; with debt, whatever they have.
-func (x *rates) take(charges []charge, debt bool) error {
+func (x *toll) take(charges []charge, debt bool) error {
 	now := x.o.Now()
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -200,7 +200,7 @@ func (x *rates) take(charges []charge, debt bool) error {
 }
 
 // forget drops full buckets when there are many. The caller holds x.mu.
-func (x *rates) forget(now time.Time) {
+func (x *toll) forget(now time.Time) {
 	if len(x.buckets) < mostBuckets {
 		return
 	}
@@ -215,7 +215,7 @@ func (x *rates) forget(now time.Time) {
 const sampleBytes = 16
 
 // charges lists what a write costs its user and its tables, as far as they have rates.
-func (x *rates) charges(ticket *writerTicket, c *catalog, s *WriteSet) (list []charge) {
+func (x *toll) charges(ticket *writerTicket, c *catalog, s *WriteSet) (list []charge) {
 	rows, bytes := int64(0), int64(0)
 	add := func(t *schema.Table, r, b int64) {
 		rows, bytes = rows+r, bytes+b

@@ -91,7 +91,8 @@ func TestRateOfUser(t *testing.T) {
 		t.Errorf("%d rows are stored, want %d", got, want)
 	}
 	p.taken(p.write(as("fat"), "t", 1000))
-	p.refused(p.write(as("fat"), "t", 1), p.retry(p.write(as("fat"), "t", 1)), "write_rate.bytes of user fat, 1000 bytes")
+	again := p.retry(p.write(as("fat"), "t", 1))
+	p.refused(p.write(as("fat"), "t", 1), again, "write_rate.bytes of user fat, 1000 bytes")
 	p.taken(p.write(as("a"), "t", 5))
 	p.now = p.now.Add(-time.Hour) // a clock that is put back gives and takes nothing
 	p.refused(p.write(as("a"), "t", 1), 1, "")
@@ -108,14 +109,15 @@ func (p *paced) retry(err error) int {
 	return rate.RetryAfter()
 }
 
-// TestRateOfTable: a table's own rates hold for all who write to it, and act when they are set and taken off; a write to
-// several tables is refused as a whole.
+// TestRateOfTable: a table's own rates hold for all who write to it, and act when they are set and taken off; a write
+// to several tables is refused as a whole.
 func TestRateOfTable(t *testing.T) {
 	p := newPaced(t, Rates{})
 	p.taken(p.write(ctx, "t", 5))
 	p.taken(setOption(p.Engine, "t", schema.RowRateOption, "10"))
 	p.taken(p.write(ctx, "t", 60))
-	p.refused(p.write(WithWriter(ctx, "a"), "t", 1), 2, "max_rows_per_second of table service.public.t, 10 rows a second")
+	p.refused(p.write(WithWriter(ctx, "a"), "t", 1), 2,
+		"max_rows_per_second of table service.public.t, 10 rows a second")
 	p.taken(p.write(ctx, "other", 60))
 	var set WriteSet
 	for _, table := range []string{"other", "t"} {
@@ -178,11 +180,11 @@ func TestRatesForget(t *testing.T) {
 	p := newPaced(t, Rates{Default: Rate{Rows: 10}})
 	p.taken(p.write(WithWriter(ctx, "debtor"), "t", 100_000))
 	for i := range mostBuckets {
-		p.rates.buckets[payer{user: string(rune('가' + i))}] = &bucket{left: 50, at: p.now}
+		p.toll.buckets[payer{user: string(rune('가' + i))}] = &bucket{left: 50, at: p.now}
 	}
 	p.now = p.now.Add(2 * burst)
 	p.taken(p.write(WithWriter(ctx, "a"), "t", 1))
-	if n := len(p.rates.buckets); n != 2 {
+	if n := len(p.toll.buckets); n != 2 {
 		t.Errorf("%d buckets are kept, want that of a and of the debtor", n)
 	}
 	if err := p.write(WithWriter(ctx, "debtor"), "t", 1); status.Of(err) != status.RateLimited {

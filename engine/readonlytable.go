@@ -9,9 +9,9 @@ import (
 )
 
 // An operator may stop changes of a table (option read_only) and of the whole store (Options.ReadOnly). Rows, keys to
-// delete and changes of schemas are refused then; ALTER still takes options, so that it can take read_only off. Flushes,
-// merges, expiry and max_size go on, and so do the server's own tables. A store whose file system is read-only is
-// another thing, see space.
+// delete and changes of schemas are refused then; ALTER still takes options, so that it can take read_only off.
+// Flushes, merges, expiry and max_size go on, and so do the server's own tables. A store whose file system is read-only
+// is another thing, see space.
 
 // errReadOnlyTable refuses a change of a table that is read-only.
 func errReadOnlyTable(n schema.Name) error {

@@ -28,8 +28,8 @@ type Series struct {
 	counted atomic.Uint32 // generation of the census << 1 | it has no rows yet
 }
 
-// Alive reports whether the table of the series exists unchanged and takes rows, and the series still counts. Rows written to a series
-// of a dropped table are lost with the table.
+// Alive reports whether the table of the series exists unchanged and takes rows, and the series still counts. Rows
+// written to a series of a dropped table are lost with the table.
 func (s *Series) Alive() bool {
 	return !s.home.dropped() && s.in(s.home.schema()) && !s.census.stale(s) && s.home.refusing() == nil
 }

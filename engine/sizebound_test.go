@@ -256,7 +256,8 @@ func TestMaxSizeLeavesWhatIsHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scan, err := e.Scan(ctx, Request{Table: tab, Columns: []schema.ColumnID{tab.Schema.TimeColumn().ID}, Time: everything.time})
+	times := []schema.ColumnID{tab.Schema.TimeColumn().ID}
+	scan, err := e.Scan(ctx, Request{Table: tab, Columns: times, Time: everything.time})
 	if err != nil {
 		t.Fatal(err)
 	}

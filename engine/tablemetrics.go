@@ -54,7 +54,7 @@ func diskCollectors(v *inventory, log *wal.Log) []prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, f)
 	}
 	return []prometheus.Collector{
-		gauge("varve_read_only", "1 while nothing can be changed: a file system of the store, or the configuration, is read-only.",
+		gauge("varve_read_only", "1 while nothing can be changed: a file system of the store, or the server, is read-only.",
 			func() float64 {
 				if v.o.ReadOnly || v.space.readOnly() != nil {
 					return 1

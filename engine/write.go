@@ -55,7 +55,7 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 	if err := e.mayChange(ctx, PublicDB); err != nil {
 		return nil, err
 	}
-	if err := e.rates.pay(ctx, e.catalog.Load(), s); err != nil {
+	if err := e.toll.pay(ctx, e.catalog.Load(), s); err != nil {
 		e.metrics.Refused.WithLabelValues("rate").Inc()
 		return nil, err
 	}

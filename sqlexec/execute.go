@@ -231,7 +231,8 @@ func (x *Executor) use(s *Session, st *parse.Use) (*Result, error) {
 	return &Result{}, nil
 }
 
-// set changes the time zone and what statements may read; every other variable is taken and has no effect, because clients send many.
+// set changes the time zone and what statements may read; every other variable is taken and has no effect, because
+// clients send many.
 func (x *Executor) set(ctx context.Context, s *Session, st *parse.Set) (*Result, error) {
 	if st.Name == maxReadRows || st.Name == maxReadBytes {
 		return &Result{}, x.setReads(s, st)

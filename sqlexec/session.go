@@ -3,6 +3,7 @@
 // concurrent use; a Session runs one statement at a time.
 //
 //	session.go names.go running.go ended.go        sessions, names, statements that run and that are over
+//	reads.go                                       what statements may read
 //	execute.go describe.go explain.go tql.go       statements, their columns, plans, the language of metrics
 //	insert.go delete.go value.go                   rows
 //	copy.go copydir.go copyfrom.go copyvalue.go    files

@@ -25,15 +25,16 @@ func (c *Config) reads() engine.ReadLimits {
 	if err != nil {
 		panic(fmt.Sprintf("query.max_read_users was checked: %v", err))
 	}
-	l := engine.ReadLimits{Default: engine.ReadLimit{Rows: int64(c.Query.MaxReadRows), Bytes: int64(c.Query.MaxReadBytes)},
-		Users: map[string]engine.ReadLimit{}}
+	usual := engine.ReadLimit{Rows: int64(c.Query.MaxReadRows), Bytes: int64(c.Query.MaxReadBytes)}
+	l := engine.ReadLimits{Default: usual, Users: map[string]engine.ReadLimit{}}
 	for user, r := range users {
 		l.Users[user] = engine.ReadLimit{Rows: r.Rows, Bytes: r.Bytes}
 	}
 	return l
 }
 
-// parseRates reads the bounds of single users, each written "name rows=1000 bytes=10MiB"; what is left out has no bound.
+// parseRates reads the bounds of single users, each written "name rows=1000 bytes=10MiB"; what is left out has no
+// bound.
 func parseRates(list []string) (map[string]engine.Rate, error) {
 	users := map[string]engine.Rate{}
 	for _, text := range list {

@@ -315,8 +315,9 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 	return server.New(server.Options{
 		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Answers: n.answers, Timeout: c.HTTP.Timeout, Zone: n.zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
-		Users: n.users, ReadOnly: c.ReadOnly, MetricsNeedAuth: c.HTTP.MetricsNeedAuth, MaxConnections: c.HTTP.MaxConnections,
-		MaxPerAddress: c.HTTP.MaxPerAddress, MaxGRPCConnections: c.GRPC.MaxConnections,
+		Users: n.users, ReadOnly: c.ReadOnly, MetricsNeedAuth: c.HTTP.MetricsNeedAuth,
+		MaxConnections: c.HTTP.MaxConnections,
+		MaxPerAddress:  c.HTTP.MaxPerAddress, MaxGRPCConnections: c.GRPC.MaxConnections,
 		MaxGRPCPerAddress: c.GRPC.MaxPerAddress, Hosts: c.HTTP.Hosts,
 		Off: server.Protocols{Lines: !c.Lines.Enable, Puts: !c.Puts.Enable, Metrics: !c.Metrics.Enable,
 			OTLP: !c.OTLP.Enable, TraceQueries: !c.TraceQueries.Enable, AnalyzeStream: !c.HTTP.AnalyzeStream},

@@ -2,6 +2,7 @@
 package admin
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"runtime"
@@ -30,6 +31,7 @@ type Store interface {
 	ReadOnly() error
 	SetAside() []engine.SetAside
 	TablesAside() []engine.TableAside
+	DatabaseSizes() []engine.DatabaseSize
 	Collectors() []prometheus.Collector
 }
 
@@ -150,11 +152,29 @@ func (h *Handler) state() []byte {
 	if err := h.o.Store.ReadOnly(); err != nil {
 		body = jsontext.AppendString(append(body, `,"read_only":`...), err.Error())
 	}
+	body = h.appendBounds(body)
 	if r, ok := residentNow(); ok {
 		body = strconv.AppendInt(append(body, `,"memory":{"anonymous_bytes":`...), r.anonymous, 10)
 		body = append(strconv.AppendInt(append(body, `,"mapped_bytes":`...), r.mapped, 10), '}')
 	}
 	return append(body, '}')
+}
+
+// appendBounds appends how many databases have a max_size, how many are near it or above, and what that had dropped.
+// The answer is open to everybody: it names no database.
+func (h *Handler) appendBounds(body []byte) []byte {
+	var bounded, near, parts, bytes int64
+	for _, s := range h.o.Store.DatabaseSizes() {
+		if s.Max > 0 {
+			bounded++
+		}
+		if s.Near {
+			near++
+		}
+		parts, bytes = parts+s.DroppedParts, bytes+s.DroppedBytes
+	}
+	return fmt.Appendf(body,
+		`,"max_size":{"databases":%d,"databases_near":%d,"dropped_parts":%d,"dropped_bytes":%d}`, bounded, near, parts, bytes)
 }
 
 // Config answers /config.

@@ -39,8 +39,8 @@ func AppendStatus(dst []byte, code uint32, text string) []byte {
 	return AppendBytes(AppendVarint(dst, 1, uint64(code)), 2, text)
 }
 
-// AppendRetryInfo appends to a google.rpc.Status a google.rpc.RetryInfo{1: delay{1: seconds}} among its details{1: type,
-// 2: message}.
+// AppendRetryInfo appends to a google.rpc.Status a google.rpc.RetryInfo{1: delay{1: seconds}} among its
+// details{1: type, 2: message}.
 func AppendRetryInfo(dst []byte, seconds int) []byte {
 	return AppendMessage(dst, 3, func(any []byte) []byte {
 		any = AppendBytes(any, 1, "type.googleapis.com/google.rpc.RetryInfo")

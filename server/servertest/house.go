@@ -124,6 +124,8 @@ func (c *Condition) TablesAside() []engine.TableAside {
 		Reason: "the table has no column ts"}}
 }
 
+func (c *Condition) DatabaseSizes() []engine.DatabaseSize { return nil }
+
 func (c *Condition) Collectors() []prometheus.Collector { return nil }
 
 // twoLevels are the log levels debug and info.

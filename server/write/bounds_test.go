@@ -36,7 +36,8 @@ func waysIn(t *testing.T) []way {
 	return []way{
 		{"ingest", servertest.IngestPath, `{"a":1}`, []string{"Content-Type", inJSON}, "t"},
 		{"line protocol", servertest.LinePath, "m v=1 1700000000000000000\n", nil, "m"},
-		{"line protocol 2", servertest.LinesPath + "/api/v2/write?bucket=public", "m v=1 1700000000000000000\n", nil, "m"},
+		{"line protocol 2", servertest.LinesPath + "/api/v2/write?bucket=public", "m v=1 1700000000000000000\n", nil,
+			"m"},
 		{"json put", servertest.PutPath, `{"metric":"m","timestamp":1700000000,"value":1,"tags":{"a":"b"}}`,
 			[]string{"Content-Type", inJSON}, "m"},
 		{"log push", servertest.PushPath, `{"streams":[{"stream":{"a":"b"},"values":[["1700000000000000000","x"]]}]}`,
@@ -52,12 +53,13 @@ func waysIn(t *testing.T) []way {
 		otlp("logs", servertest.OTLPLogRequest(t, 1, true), "opentelemetry_logs"),
 		otlp("traces", servertest.OTLPSpanRequest(t, 1, true), "opentelemetry_traces"),
 		{"insert", "/v1/sql", "sql=INSERT INTO given (v) VALUES (1)", []string{"Content-Type", form}, "given"},
-		{"copy from", "/v1/sql", "sql=INSERT INTO given (v) SELECT 1 UNION ALL SELECT 2", []string{"Content-Type", form},
-			"given"},
+		{"insert of a query", "/v1/sql", "sql=INSERT INTO given (v) SELECT 1 UNION ALL SELECT 2",
+			[]string{"Content-Type", form}, "given"},
 	}
 }
 
-const given = "CREATE TABLE IF NOT EXISTS given (ts TIMESTAMP(9) DEFAULT CURRENT_TIMESTAMP TIME INDEX, v BIGINT) WITH (append_mode = 'true')"
+const given = "CREATE TABLE IF NOT EXISTS given (ts TIMESTAMP(9) DEFAULT CURRENT_TIMESTAMP TIME INDEX, v BIGINT) " +
+	"WITH (append_mode = 'true')"
 
 // count is the rows of a table, 0 where it is not there.
 func count(h *servertest.House, table string) int {
@@ -218,4 +220,31 @@ func TestRatesOfListeners(t *testing.T) {
 	now.Add(int64(time.Hour))
 	await(h, "SELECT count(*) FROM syslog", "[[7]]")
 	h.Want(h.Do("GET", "/metrics", ""), 200, "varve_syslog_messages_refused_total 0\n")
+}
+
+// TestMaxSizeIsShown: a database above its bound loses its oldest part by itself; information_schema, /status and
+// /metrics say so, and the option says which bounds it takes.
+func TestMaxSizeIsShown(t *testing.T) {
+	h := servertest.RealOn(t, engine.Options{MaxDatabaseBytes: 1}, nil)
+	h.Execute(given)
+	for at := range 2 {
+		h.Execute(fmt.Sprintf("INSERT INTO given (ts, v) VALUES (%d, %d)", at, at))
+		h.Want(h.SQL("ADMIN flush_table('given')"), 200, "")
+	}
+	h.Eventually(func() bool {
+		return strings.Contains(h.Do("GET", "/metrics", "").Body, `varve_size_dropped_parts_total{db="public"} 1`)
+	})
+	h.Holds("SELECT v FROM given", "[[1]]")
+	h.Holds("SELECT max_size, near, dropped_parts, dropped_rows, dropped_until FROM information_schema.database_sizes "+
+		"WHERE table_schema = 'public'", "[[1 true 1 1 0]]")
+	h.Holds("SELECT max_size FROM information_schema.database_sizes WHERE table_schema = 'service_private'", "[[<nil>]]")
+	h.Want(h.Do("GET", "/status", ""), 200, `"max_size":{"databases":1,"databases_near":1,"dropped_parts":1,`)
+	h.Execute("ALTER DATABASE public SET 'max_size' = '0'")
+	h.Holds("SELECT max_size, near FROM information_schema.database_sizes WHERE table_schema = 'public'",
+		"[[<nil> false]]")
+	h.Want(h.SQL("SHOW CREATE DATABASE public"), 200, "max_size = '0'")
+	h.Want(h.SQL("ALTER DATABASE public SET 'max_size' = '1KiB'"), 400, "the least is 1MiB")
+	h.Want(h.SQL("CREATE TABLE x (ts TIMESTAMP TIME INDEX) WITH (max_size = '1GiB')"), 400, "max_size")
+	h.Want(h.SQL("CREATE DATABASE d WITH (max_size = '1GiB', ttl = '1d'); ALTER DATABASE d UNSET 'max_size'"), 200, "")
+	h.Holds("SELECT options FROM information_schema.schemata WHERE schema_name = 'd'", "[[ttl='1day']]")
 }

@@ -39,6 +39,9 @@ func init() {
 		{Name: "damage", fill: damageRows,
 			Columns: columns(
 				"table_catalog table_schema? table_name? file_path block:i64? row_count:i64? min_ts:ns? max_ts:ns? reason")},
+		{Name: "database_sizes", SchemaColumn: "table_schema", fill: databaseSizes, Columns: columns(`
+			table_catalog table_schema size:u64 max_size:u64? near:bool dropped_parts:u64 dropped_rows:u64 dropped_bytes:u64
+			dropped_until:ns?`)},
 		{Name: "engines", Columns: columns("engine support comment transactions? xa? savepoints?"), fill: engines},
 		{Name: "key_column_usage", SchemaColumn: "table_schema", TableColumn: "table_name", fill: keyColumnUsage,
 			Columns: columns(`
@@ -431,6 +434,24 @@ func metricCounts(e *Env, w Where, r *rows) error {
 }
 
 // damageRows are the files, blocks of parts and stretches of log that are not served because they are damaged.
+// databaseSizes are the sizes of databases with their bounds, and what these had dropped since the start.
+func databaseSizes(e *Env, w Where, r *rows) error {
+	for _, s := range e.Engine.DatabaseSizes() {
+		if !w.schema(s.Name) {
+			continue
+		}
+		var most, until any
+		if s.Max > 0 {
+			most = s.Max
+		}
+		if !s.DroppedUntil.IsZero() {
+			until = s.DroppedUntil.UnixNano()
+		}
+		r.add(Catalog, s.Name, s.Bytes, most, s.Near, s.DroppedParts, s.DroppedRows, s.DroppedBytes, until)
+	}
+	return nil
+}
+
 func damageRows(e *Env, _ Where, r *rows) error {
 	for _, a := range e.Engine.SetAside() {
 		if a.Table.Table == "" {

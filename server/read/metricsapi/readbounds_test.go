@@ -14,8 +14,8 @@ import (
 )
 
 // TestReadBounds: a query that reads more than its user may ends with an error that names the bound, of SQL, in parts
-// and in memory, with joins and subqueries, and of metrics, at each of its ways; one within the bound is answered whole.
-// A session lowers the bound and does not raise it.
+// and in memory, with subqueries, and of metrics, at each of its ways; one within the bound is answered whole. A
+// session lowers the bound and does not raise it.
 func TestReadBounds(t *testing.T) {
 	reads := engine.ReadLimits{Default: engine.ReadLimit{Rows: 20_000},
 		Users: map[string]engine.ReadLimit{"all": {}, "few": {Bytes: 1000}}}
@@ -39,11 +39,12 @@ func TestReadBounds(t *testing.T) {
 		h.Want(sql("all", "DROP TABLE IF EXISTS t; "+create+insert(1, 30000)), 200, "30000")
 		const over = "reads more than query.max_read_rows = 20000 rows"
 		for _, where := range []string{"in memory", "in a part", "merged"} {
-			for _, query := range []string{"SELECT sum(v) FROM t", "SELECT v FROM t", "SELECT max(v) FROM t WHERE v + 1 < 0",
+			for _, query := range []string{"SELECT sum(v) FROM t", "SELECT v FROM t",
+				"SELECT max(v) FROM t WHERE v + 1 < 0",
 				"SELECT host, count(v) FROM t GROUP BY host", "SELECT 1 WHERE 5 < (SELECT sum(v) FROM t)",
 				"EXPLAIN ANALYZE SELECT sum(v) FROM t", "INSERT INTO t SELECT ts, host, v + 1 FROM t"} {
-				if a := sql("some", query); !strings.Contains(a.Body, over) || a.Status != 200 && !strings.Contains(a.Body,
-					"6000") {
+				a := sql("some", query)
+				if !strings.Contains(a.Body, over) || a.Status != 200 && !strings.Contains(a.Body, "6000") {
 					t.Errorf("%s, %s, %s: %d %.300s", mode, where, query, a.Status, a.Body)
 				}
 			}
@@ -53,8 +54,8 @@ func TestReadBounds(t *testing.T) {
 			case "in memory":
 				h.Want(sql("all", "ADMIN flush_table('t')"), 200, "")
 			case "in a part":
-				h.Want(sql("all", "DROP TABLE t; "+create+insert(1, 20000)+"; ADMIN flush_table('t'); "+insert(20001, 30000)),
-					200, "10000")
+				h.Want(sql("all", "DROP TABLE t; "+create+insert(1, 20000)+"; ADMIN flush_table('t'); "+
+					insert(20001, 30000)), 200, "10000")
 			}
 		}
 		h.Want(sql("few", "ADMIN flush_table('t')"), 200, "")

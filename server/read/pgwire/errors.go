@@ -74,7 +74,8 @@ var sqlStates = map[status.Code]string{
 
 // reasonStates are the codes of SQL of errors whose reason is known.
 var reasonStates = map[status.Reason]string{
-	status.NoColumn: "42703", status.AmbiguousColumn: "42702", status.NoFunction: "42883", status.ReadOnlyTable: "25006",
+	status.NoColumn: "42703", status.AmbiguousColumn: "42702", status.NoFunction: "42883",
+	status.ReadOnlyTable:  "25006",
 	status.DivisionByZero: "22012", status.BadText: "22P02", status.BadTime: "22007", status.OutOfRange: "22003",
 }
 

@@ -28,8 +28,8 @@ func TestWriteBounds(t *testing.T) {
 	_, err = c.PgConn().CopyFrom(t.Context(), strings.NewReader("2026-01-02 03:04:05\t1\n"), "COPY t FROM STDIN")
 	refused("53000", "max_rows_per_second", err)
 	s.do(c, "ALTER TABLE t SET 'max_rows_per_second' = NULL")
-	if tag, err := c.PgConn().CopyFrom(t.Context(), strings.NewReader("2026-01-02 03:04:05\t1\n"), "COPY t FROM STDIN"); err != nil ||
-		tag.String() != "COPY 1" {
+	row := strings.NewReader("2026-01-02 03:04:05\t1\n")
+	if tag, err := c.PgConn().CopyFrom(t.Context(), row, "COPY t FROM STDIN"); err != nil || tag.String() != "COPY 1" {
 		t.Errorf("without the bound: %v, %v", tag, err)
 	}
 	s.do(c, "ALTER TABLE t SET 'read_only' = 'true'")

@@ -94,6 +94,7 @@ function figures(now, setting, found) {
         ? `; writes stop at ${bytes(least)}` : ''}.`,
         todo: 'Give tables a ttl, drop what is not needed, or add room.' });
   }
+  bounds(now, found);
   for (const [name, what] of [['varve_flush_failures_total', 'writing a part'],
     ['varve_merge_failures_total', 'merging parts'], ['varve_wal_failures_total', 'writing the log'],
     ['varve_part_read_errors_total', 'reading a part'], ['varve_http_panics_total', 'answering a request']]) {
@@ -102,6 +103,38 @@ function figures(now, setting, found) {
       text: `${what[0].toUpperCase()}${what.slice(1)} has failed ${plural(n, 'time')} since the server started.`,
       todo: 'The log of the server has the reason.' });
   }
+}
+
+/**
+ * bounds looks at what the operator bounds.
+ * @param {import('../core/exposition.js').Figures} now
+ * @param {Finding[]} found
+ */
+function bounds(now, found) {
+  if (now.sum('varve_read_only') > 0)
+    found.push({ level: 'warn', text: 'The server is read-only: writes are refused.',
+      todo: 'Set read_only to false, or make the file system writable again.' });
+  for (const { labels: { db }, value: most } of now.samples('varve_database_max_bytes')) {
+    const of = (/** @type {Record<string, string>} */ l) => l.db === db;
+    const has = now.sum('varve_database_bytes', of);
+    const dropped = now.sum('varve_size_dropped_bytes_total', of);
+    if (dropped > 0 || has >= 0.9 * most)
+      found.push({ level: 'warn',
+        text: `Database ${db} has ${bytes(has)} of its max_size of ${bytes(most)}; ${dropped > 0
+        ? `${bytes(dropped)} of its oldest rows were dropped since the server started.`
+        : 'above it the oldest rows are dropped.'}`,
+        todo: 'Raise max_size, or give tables a shorter ttl.' });
+  }
+  const fast = now.sum('varve_writes_refused_total', (l) => l.reason === 'rate');
+  if (fast > 0)
+    found.push({ level: 'warn',
+      text: `Writes were refused for coming too fast: ${plural(fast, 'time')} since the start.`,
+      todo: 'Their senders come again; raise write_rate, or the rates of the tables, if they fall behind.' });
+  const over = now.sum('varve_queries_over_read_bound_total');
+  if (over > 0)
+    found.push({ level: 'warn',
+      text: `${plural(over, 'query', 'queries')} ended for reading too much since the server started.`,
+      todo: 'Narrow them, or raise query.max_read_rows and query.max_read_bytes.' });
 }
 
 /**
