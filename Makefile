@@ -14,7 +14,7 @@ BCE  = $(GO) build -trimpath -gcflags=-d=ssa/check_bce $(HOT) 2>&1 | sed -n 's,^
 
 DASHBOARD_META ?= $(CURDIR)/bin/dashboard
 
-.PHONY: run build release image dashboard-lib dashboard-compiler dashboard-check dashboard-test dashboard-bench test long lint bench peers microbench bce bce-accept fuzz docs-test e2e clean
+.PHONY: run build release image dashboard-lib dashboard-compiler dashboard-check dashboard-test dashboard-bench superset-test test long lint bench peers microbench bce bce-accept fuzz docs-test e2e clean
 
 ## run: build and start the server on 127.0.0.1:4000 with the data in ./data
 run: build
@@ -59,6 +59,10 @@ dashboard-test:
 ## dashboard-bench: what the dashboard's pages cost in a browser, beside both bounds (needs chromium)
 dashboard-bench:
 	$(GO) test -v -count=1 -tags 'dashboard browser' -timeout 20m -run '^TestBounds$$' ./server/dashboard -args -bounds $(ARGS)
+
+## superset-test: Apache Superset with a server as its database (needs python3 and psql; installs 800 MB)
+superset-test: build
+	server/read/pgwire/testdata/superset/run.sh
 
 ## test: vet and all tests
 test:

@@ -32,7 +32,7 @@ func (x *Executor) env(ctx context.Context, s *Session) *infoschema.Env {
 	views := func() ([]infoschema.View, error) { return x.infoViews(s) }
 	metrics := func(db string) ([]infoschema.Count, error) { return x.metricCounts(ctx, s, db) }
 	return &infoschema.Env{Engine: x.e, Version: x.o.Version, User: s.User, Rights: s.Rights, Now: x.o.Now,
-		Processes: x.Running, Views: views, Metrics: metrics}
+		Processes: x.Running, Views: views, Metrics: metrics, Settings: s.Settings}
 }
 
 // mostCounts bounds each list of what is counted of a database's metrics.
@@ -117,7 +117,7 @@ func (c *storeCatalog) info(name schema.Name, t *infoschema.Table) (*plan.Relati
 		return nil, c.x.noTable(c.sess, nil, "Failed to plan SQL: ", name)
 	}
 	name.Table = t.Name
-	v := &plan.Virtual{Fields: t.Fields,
+	v := &plan.Virtual{Fields: t.Fields, Hidden: t.Hidden,
 		Rows: func(ctx context.Context, equal map[string]string) (*vector.Batch, error) {
 			return t.Rows(c.x.env(ctx, c.sess),
 				infoschema.Where{Schema: equal[t.SchemaColumn], Table: equal[t.TableColumn]})

@@ -25,6 +25,7 @@ import (
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/expr"
+	"varve/sqlexec/infoschema"
 	"varve/sqlexec/parse"
 	"varve/sqlexec/plan"
 	"varve/sqlexec/promql"
@@ -59,6 +60,8 @@ type Session struct {
 	Reads engine.ReadLimit
 	// Zone is the request's time zone; nil means UTC.
 	Zone *time.Location
+	// Settings are the parameters that pg_settings shows; nil: none.
+	Settings func() []infoschema.Setting
 	// Now is read once per statement; nil means the executor's clock.
 	Now func() time.Time
 	// ConnID is what connection_id() answers.

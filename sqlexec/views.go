@@ -248,6 +248,7 @@ func (x *Executor) infoViews(s *Session) ([]infoschema.View, error) {
 	out := make([]infoschema.View, len(list))
 	for i, v := range list {
 		out[i] = infoschema.View{DB: v.name.DB, Name: v.name.Table, Definition: v.statement("CREATE VIEW "),
+			Query: v.definition,
 			Columns: func() []schema.Column {
 				cols, err := x.viewColumns(context.Background(), s, parse.Name{{Name: v.name.DB}, {Name: v.name.Table}})
 				if err != nil { // a table or column of its query is gone: it has no columns until it is back

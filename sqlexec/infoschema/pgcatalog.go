@@ -1,8 +1,8 @@
 package infoschema
 
 import (
+	_ "embed" // pgcatalog.txt
 	"hash/crc32"
-	"strconv"
 	"strings"
 
 	"varve/engine"
@@ -84,34 +84,43 @@ func RelationOID(db, name string) int64 { return made("relation", db+"\x00"+name
 // tableOID is the number of a table of the store.
 func tableOID(id schema.TableID) int64 { return 16384 + int64(id) }
 
-// relation is a table or view as pg_class has it.
+// indexOID is the number of index n of a table of the store, from 0 on. It is above all others: no number of another
+// thing is met by chance.
+func indexOID(id schema.TableID, n int) int64 { return 1<<31 | (int64(id)<<7+int64(n))&(1<<31-1) }
+
+// relation is a table, view or index as pg_class has it.
 type relation struct {
 	oid      int64
 	db, name string
-	kind     string // r table, v view
+	kind     string // r table, v view, i index
 	columns  []schema.Column
 	rows     int64 // -1: nobody knows
+	indexes  []pgIndex
+	query    string // of a view
+	append   bool   // rows with equal keys stay
 }
 
 // relations calls f for all tables and views, those of pg_catalog left out.
 func relations(e *Env, f func(r *relation)) error {
 	err := eachTable(e, Where{}, func(t *engine.Table) error {
-		s := t.Schema
-		f(&relation{tableOID(s.ID), s.Name.DB, s.Name.Table, "r", s.Columns, -1})
+		s := t.Schema.Shown()
+		f(&relation{oid: tableOID(s.ID), db: s.Name.DB, name: s.Name.Table, kind: "r", columns: s.Columns,
+			rows: t.Stats().Rows, indexes: pgIndexesOf(s), append: s.Options.AppendMode})
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	err = eachView(e, Where{}, func(v View) {
-		f(&relation{RelationOID(v.DB, v.Name), v.DB, v.Name, "v", v.Columns(), -1})
+		f(&relation{oid: RelationOID(v.DB, v.Name), db: v.DB, name: v.Name, kind: "v", columns: v.Columns(), rows: -1,
+			query: v.Query})
 	})
 	for _, t := range definitions {
-		f(&relation{RelationOID(DB, t.Name), DB, t.Name, "v", t.Columns, -1})
+		f(&relation{oid: RelationOID(DB, t.Name), db: DB, name: t.Name, kind: "v", columns: t.Columns, rows: -1})
 	}
 	if hasNumbers(e, Where{}) {
-		s := NumbersSchema()
-		f(&relation{RelationOID(engine.PublicDB, Numbers), engine.PublicDB, Numbers, "v", s.Columns, 100})
+		f(&relation{oid: RelationOID(engine.PublicDB, Numbers), db: engine.PublicDB, name: Numbers, kind: "v",
+			columns: NumbersSchema().Columns, rows: 100})
 	}
 	return err
 }
@@ -119,7 +128,7 @@ func relations(e *Env, f func(r *relation)) error {
 // FindPG finds a table of pg_catalog by name in any case; nil if it does not exist.
 func FindPG(name string) *Table {
 	name = strings.ToLower(name)
-	for _, t := range pgDefinitions {
+	for _, t := range pgCatalogTables {
 		if t.Name == name {
 			return t
 		}
@@ -127,75 +136,39 @@ func FindPG(name string) *Table {
 	return nil
 }
 
-var pgDefinitions []*Table
+// pgColumns has the columns of each table of pg_catalog: its name, and names with types, as columns reads them. Lines
+// that begin with a tab go on with the line before.
+//
+//go:embed pgcatalog.txt
+var pgColumns string
+
+var pgCatalogTables []*Table
+
+// pgFills make the rows of tables. Those that are missing have none: there are no such things here.
+var pgFills = map[string]func(*Env, Where, *rows) error{
+	"pg_namespace": pgNamespaces, "pg_class": pgClasses, "pg_attribute": pgAttributes, "pg_attrdef": pgDefaults,
+	"pg_type": fillTypes, "pg_database": pgDatabases, "pg_am": pgMethods, "pg_opclass": pgOperatorClasses,
+	"pg_index": pgIndexes, "pg_indexes": pgIndexTexts, "pg_constraint": pgConstraints, "pg_tables": pgTables,
+	"pg_views": pgViews, "pg_description": pgDescriptions, PGSizes: fillSizes,
+	PGComments: fillComments, PGSettingValues: fillSettings, PGDefinitions: fillDefinitions,
+	"pg_roles": pgRoles, "pg_user": pgUsers, "pg_settings": pgSettings, "pg_tablespace": pgTablespaces,
+	"pg_stat_activity": pgActivity, "pg_language": pgLanguages, "pg_collation": pgCollations,
+	"pg_stat_database": pgDatabaseFigures, "pg_stat_user_tables": pgTableFigures,
+	PGKeywords: fillKeywords, "pg_stat_all_tables": pgTableFigures,
+}
 
 func init() {
-	none := func(*Env, Where, *rows) error { return nil }
-	for _, d := range []struct {
-		name, columns string
-		fill          func(*Env, Where, *rows) error
-	}{
-		{"pg_namespace", "oid:i64 nspname nspowner:i64 nspacl:texts?", pgNamespaces},
-		{"pg_class", `oid:i64 relname relnamespace:i64 reltype:i64 reloftype:i64 relowner:i64 relam:i64 reltablespace:i64
-			reltuples:f64 reltoastrelid:i64 relhasindex:bool relpersistence relkind relnatts:i64 relchecks:i64
-			relhasrules:bool relhastriggers:bool relrowsecurity:bool relforcerowsecurity:bool relreplident
-			relispartition:bool relhassubclass:bool relisshared:bool relpages:i64 relacl:texts? reloptions:texts? relpartbound?`,
-			pgClasses},
-		{"pg_attribute", `attrelid:i64 attname atttypid:i64 attlen:i64 attnum:i64 atttypmod:i64 attnotnull:bool
-			atthasdef:bool attidentity attgenerated attisdropped:bool attcollation:i64 attndims:i64 attislocal:bool
-			attinhcount:i64 attstorage attcompression attstattarget:i64 attacl:texts? attoptions:texts? attfdwoptions:texts?`,
-			pgAttributes},
-		{"pg_attrdef", "oid:i64 adrelid:i64 adnum:i64 adbin", pgDefaults},
-		{"pg_type", `oid:i64 typname typnamespace:i64 typowner:i64 typlen:i64 typtype typcategory typrelid:i64
-			typelem:i64 typarray:i64 typbasetype:i64 typtypmod:i64 typcollation:i64 typnotnull:bool typdelim typinput
-			typisdefined:bool typdefault?`, fillTypes},
-		{"pg_database", `oid:i64 datname datdba:i64 encoding:i64 datlocprovider datistemplate:bool datallowconn:bool
-			datconnlimit:i64 dattablespace:i64 datcollate datctype daticulocale? datacl:texts?`, pgDatabases},
-		{"pg_am", "oid:i64 amname amtype", func(_ *Env, _ Where, r *rows) error { r.add(2, "heap", "t"); return nil }},
-		{"pg_index", `indexrelid:i64 indrelid:i64 indnatts:i64 indnkeyatts:i64 indisunique:bool indisprimary:bool
-			indisexclusion:bool indimmediate:bool indisclustered:bool indisvalid:bool indisready:bool indislive:bool
-			indisreplident:bool indkey indcollation indclass indoption indnullsnotdistinct:bool indexprs? indpred?`, none},
-		{"pg_constraint", `oid:i64 conname connamespace:i64 contype condeferrable:bool condeferred:bool
-			convalidated:bool conrelid:i64 contypid:i64 conindid:i64 conparentid:i64 confrelid:i64 confupdtype confdeltype
-			confmatchtype conkey:texts? confkey:texts? conbin?`, none},
-		{"pg_tables", "schemaname tablename tableowner? tablespace? hasindexes:bool hasrules:bool hastriggers:bool " +
-			"rowsecurity:bool", pgTables},
-		{"pg_views", "schemaname viewname viewowner? definition?", pgViews},
-		{"pg_description", "objoid:i64 classoid:i64 objsubid:i64 description", pgDescriptions},
-		{PGSizes, "oid:i64 bytes:i64 indexes:i64", fillSizes},
-		{"pg_roles", `oid:i64 rolname rolsuper:bool rolinherit:bool rolcreaterole:bool rolcreatedb:bool rolcanlogin:bool
-			rolreplication:bool rolbypassrls:bool rolconnlimit:i64 rolvaliduntil?`, pgRoles},
-		{"pg_proc", "oid:i64 proname pronamespace:i64 proowner:i64 prolang:i64 prokind prorettype:i64 pronargs:i64 prosrc?",
-			none},
-		{"pg_settings", "name setting unit? category? short_desc?", none},
-		{"pg_inherits", "inhrelid:i64 inhparent:i64 inhseqno:i64 inhdetachpending:bool", none},
-		{"pg_policy", "oid:i64 polname polrelid:i64 polcmd polpermissive:bool polroles? polqual? polwithcheck?", none},
-		{"pg_statistic_ext", "oid:i64 stxrelid:i64 stxname stxnamespace:i64 stxstattarget:i64 stxkind? stxkeys?", none},
-		{"pg_publication", "oid:i64 pubname pubowner:i64 puballtables:bool", none},
-		{"pg_publication_rel", "oid:i64 prpubid:i64 prrelid:i64 prqual? prattrs?", none},
-		{"pg_publication_namespace", "oid:i64 pnpubid:i64 pnnspid:i64", none},
-		{"pg_trigger", "oid:i64 tgrelid:i64 tgparentid:i64 tgname tgenabled tgisinternal:bool tgconstraint:i64", none},
-		{"pg_rewrite", "oid:i64 rulename ev_class:i64 ev_type ev_enabled is_instead:bool", none},
-		{"pg_collation", "oid:i64 collname collnamespace:i64 collencoding:i64 collcollate? collctype?", none},
-		{"pg_enum", "oid:i64 enumtypid:i64 enumsortorder:f64 enumlabel", none},
-		{"pg_range", "rngtypid:i64 rngsubtype:i64 rngmultitypid:i64 rngcollation:i64 rngsubopc:i64", none},
-		{"pg_auth_members", "roleid:i64 member:i64 grantor:i64 admin_option:bool", none},
-		{"pg_foreign_table", "ftrelid:i64 ftserver:i64 ftoptions:texts?", none},
-		{"pg_foreign_server", "oid:i64 srvname srvowner:i64 srvfdw:i64", none},
-		{"pg_tablespace", "oid:i64 spcname spcowner:i64 spcacl:texts? spcoptions:texts?",
-			func(_ *Env, _ Where, r *rows) error { r.add(tablespace, "pg_default", owner); return nil }},
-		{"pg_extension", "oid:i64 extname extowner:i64 extnamespace:i64 extversion", none},
-		{"pg_depend", "classid:i64 objid:i64 objsubid:i64 refclassid:i64 refobjid:i64 refobjsubid:i64 deptype", none},
-		{"pg_sequence", "seqrelid:i64 seqtypid:i64 seqstart:i64 seqincrement:i64 seqmax:i64 seqmin:i64 seqcache:i64 " +
-			"seqcycle:bool", none},
-		{"pg_language", "oid:i64 lanname", none},
-		{"pg_matviews", "schemaname matviewname matviewowner? definition?", none},
-	} {
-		t := &Table{Name: d.name, Columns: columns(d.columns), fill: d.fill}
+	for line := range strings.SplitSeq(strings.ReplaceAll(strings.TrimSpace(pgColumns), "\n\t", " "), "\n") {
+		name, list, _ := strings.Cut(line, " ")
+		t := &Table{Name: name, Columns: columns(list + " tableoid:i64"), fill: pgFills[name], Hidden: 1,
+			number: RelationOID(PGCatalog, name)}
+		if t.fill == nil {
+			t.fill = func(*Env, Where, *rows) error { return nil }
+		}
 		for _, c := range t.Columns {
 			t.Fields = append(t.Fields, vector.Field{Name: c.Name, Type: c.Type})
 		}
-		pgDefinitions = append(pgDefinitions, t)
+		pgCatalogTables = append(pgCatalogTables, t)
 	}
 }
 
@@ -204,123 +177,3 @@ const (
 	owner      = 10
 	tablespace = 1663
 )
-
-// PGSizes is a table of ours, by which functions such as pg_table_size find sizes: bytes of a table on disk and in
-// memory, and how many of them are indexes.
-const PGSizes = "pg_sizes"
-
-func fillSizes(e *Env, _ Where, r *rows) error {
-	return eachTable(e, Where{}, func(t *engine.Table) error {
-		st := t.Stats()
-		r.add(tableOID(t.Schema.ID), st.DiskBytes+st.MemtableBytes, st.IndexBytes)
-		return nil
-	})
-}
-
-// pgDescriptions are the comments of tables, and of columns by their numbers.
-func pgDescriptions(e *Env, _ Where, r *rows) error {
-	class := RelationOID(PGCatalog, "pg_class")
-	return eachTable(e, Where{}, func(t *engine.Table) error {
-		oid := tableOID(t.Schema.ID)
-		if text := t.Schema.Options.Comment; text != "" {
-			r.add(oid, class, 0, text)
-		}
-		for i := range t.Schema.Columns {
-			if text := t.Schema.Columns[i].Comment; text != "" {
-				r.add(oid, class, i+1, text)
-			}
-		}
-		return nil
-	})
-}
-
-// pgRoles is the user of the session: nobody learns of others.
-func pgRoles(e *Env, _ Where, r *rows) error {
-	if e.User != "" {
-		all := e.Rights == "" || e.Rights == "ALL PRIVILEGES"
-		r.add(owner, e.User, all, true, false, all, true, false, all, -1)
-	}
-	return nil
-}
-
-func pgNamespaces(e *Env, _ Where, r *rows) error {
-	for _, d := range databases(e, Where{}) {
-		r.add(SchemaOID(d.Name), d.Name, owner)
-	}
-	r.add(SchemaOID(PGCatalog), PGCatalog, owner)
-	return nil
-}
-
-func pgClasses(e *Env, _ Where, r *rows) error {
-	return relations(e, func(t *relation) {
-		r.add(t.oid, t.name, SchemaOID(t.db), 0, 0, owner, 2, 0, float64(t.rows), 0, false, "p", t.kind,
-			len(t.columns), 0, false, false, false, false, "d", false, false, false, 0)
-	})
-}
-
-func pgAttributes(e *Env, _ Where, r *rows) error {
-	return relations(e, func(t *relation) {
-		for i, c := range t.columns {
-			p := pgTypeOf(c.Type)
-			r.add(t.oid, c.Name, p.OID, p.size, i+1, typmod(c.Type), !c.Nullable, hasDefault(&c), "", "", false, 0, 0,
-				true, 0, "p", "", -1)
-		}
-	})
-}
-
-// typmod is the digits of a decimal as clients know them; -1: there is nothing to know.
-func typmod(t vector.Type) int64 {
-	if t.ID != vector.TypeDecimal {
-		return -1
-	}
-	return int64(t.Precision)<<16 | int64(t.Scale) + 4
-}
-
-func hasDefault(c *schema.Column) bool { return c.DefaultText != "" || c.DefaultExpr != "" }
-
-func pgDefaults(e *Env, _ Where, r *rows) error {
-	return relations(e, func(t *relation) {
-		for i, c := range t.columns {
-			if !hasDefault(&c) {
-				continue
-			}
-			text := c.DefaultExpr
-			if text == "" {
-				if text = c.DefaultText; !c.Type.IsNumber() && c.Type != vector.BoolType {
-					text = "'" + strings.ReplaceAll(text, "'", "''") + "'"
-				}
-			}
-			r.add(made("default", strconv.FormatInt(t.oid, 10)+"\x00"+c.Name), t.oid, i+1, text)
-		}
-	})
-}
-
-func fillTypes(_ *Env, _ Where, r *rows) error {
-	elements := map[int64]int64{}
-	for _, t := range PGTypes {
-		elements[t.array] = t.OID
-	}
-	delete(elements, 0)
-	for _, t := range PGTypes {
-		r.add(t.OID, t.Name, SchemaOID(PGCatalog), owner, t.size, "b", t.category, 0, elements[t.OID], t.array, 0, -1,
-			0, false, ",", t.Name+"in", true)
-	}
-	return nil
-}
-
-func pgDatabases(_ *Env, _ Where, r *rows) error {
-	r.add(made("database", Catalog), Catalog, owner, 6, "c", false, true, -1, tablespace, "C", "C")
-	return nil
-}
-
-func pgTables(e *Env, _ Where, r *rows) error {
-	return relations(e, func(t *relation) {
-		if t.kind == "r" {
-			r.add(t.db, t.name, nil, nil, false, false, false, false)
-		}
-	})
-}
-
-func pgViews(e *Env, _ Where, r *rows) error {
-	return eachView(e, Where{}, func(v View) { r.add(v.DB, v.Name, nil, v.Definition) })
-}

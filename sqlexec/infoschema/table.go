@@ -3,6 +3,7 @@
 package infoschema
 
 import (
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,6 +30,8 @@ type Env struct {
 	Views     func() ([]View, error)
 	// Metrics returns the largest contributors to the series of a database's metrics; nothing if it has no metrics.
 	Metrics func(db string) ([]Count, error)
+	// Settings are the parameters of the session; nil: it has none that clients know.
+	Settings func() []Setting
 }
 
 // Numbers is the table of the numbers from 0 to 99 in the database public. It is not a table of the store.
@@ -43,6 +46,7 @@ func NumbersSchema() *schema.Table {
 // View is a stored query.
 type View struct {
 	DB, Name, Definition string
+	Query                string // of the definition
 	// Columns are the current columns of the query; none if it can no longer be planned because a table is gone.
 	Columns func() []schema.Column
 }
@@ -77,20 +81,25 @@ type Table struct {
 	Name    string
 	Columns []schema.Column
 	Fields  []vector.Field // of Columns
+	Hidden  int            // how many of the last columns are found by name only
 	// SchemaColumn and TableColumn name the columns that Where restricts; empty: none.
 	SchemaColumn, TableColumn string
 	fill                      func(e *Env, w Where, r *rows) error
+	number                    int64 // that clients find the table by; 0: none
 }
 
 // Rows makes the rows.
 func (t *Table) Rows(e *Env, w Where) (*vector.Batch, error) {
-	r := &rows{b: vector.NewBuilder()}
-	for _, f := range t.Fields {
+	r := &rows{b: vector.NewBuilder(), number: t.number, places: make(map[string]int, len(t.Fields))}
+	for i, f := range t.Fields {
 		c, err := r.b.Column(f.Name, f.Type)
 		if err != nil {
 			return nil, err
 		}
 		r.cols = append(r.cols, c)
+		if r.places[f.Name] = i; !t.Columns[i].Nullable {
+			r.filled = append(r.filled, i)
+		}
 	}
 	r.b.Pin()
 	if err := t.fill(e, w, r); err != nil {
@@ -116,41 +125,96 @@ func Tables() []*Table { return definitions }
 
 // rows collects rows of a few hundred cells at most each: metadata, not data.
 type rows struct {
-	b    *vector.Builder
-	cols []*vector.ColumnBuilder
+	b      *vector.Builder
+	cols   []*vector.ColumnBuilder
+	places map[string]int // of cols, by name
+	filled []int          // places of the columns that are never NULL
+	number int64          // of the table, in its last column; 0: there is no such column
 }
 
 // add appends a row; nil is NULL. Missing values at the end are NULL.
 func (r *rows) add(values ...any) {
 	for i, v := range values {
-		c := r.cols[i]
-		switch v := v.(type) {
-		case nil:
-		case string:
-			c.SetString(v)
-		case bool:
-			c.SetBool(v)
-		case int64:
-			if c.Type().Kind() == vector.Uint64 {
-				c.SetUint(uint64(v))
-			} else {
-				c.SetInt(v)
-			}
-		case int:
-			if c.Type().Kind() == vector.Uint64 {
-				c.SetUint(uint64(v))
-			} else {
-				c.SetInt(int64(v))
-			}
-		case uint64:
-			c.SetUint(v)
-		case float64:
-			c.SetFloat(v)
-		default:
-			panic("infoschema: a value of no column's kind")
-		}
+		set(r.cols[i], v)
+	}
+	r.end()
+}
+
+// end ends a row, which has the number of its table if others see it.
+func (r *rows) end() {
+	if r.number != 0 {
+		r.cols[len(r.cols)-1].SetInt(r.number)
 	}
 	r.b.EndRow()
+}
+
+// row appends a row of names of columns, each with its value behind it. A column without a value is NULL, or zero where
+// it is never NULL.
+func (r *rows) row(named ...any) {
+	for i := 0; i < len(named); i += 2 {
+		place, ok := r.places[named[i].(string)]
+		if !ok {
+			panic("infoschema: a value of no column: " + named[i].(string))
+		}
+		set(r.cols[place], named[i+1])
+	}
+	for _, i := range r.filled {
+		c := r.cols[i]
+		if c.IsSet() {
+			continue
+		}
+		switch {
+		case c.Type().ID == vector.TypeList:
+			c.SetString("[]")
+		case c.Type().Kind() == vector.Bool:
+			c.SetBool(false)
+		case c.Type().Kind() == vector.Int64:
+			c.SetInt(0)
+		case c.Type().Kind() == vector.Float64:
+			c.SetFloat(0)
+		default:
+			c.SetString("")
+		}
+	}
+	r.end()
+}
+
+// set sets a value of the current row.
+func set(c *vector.ColumnBuilder, v any) {
+	switch v := v.(type) {
+	case nil:
+	case string:
+		c.SetString(v)
+	case bool:
+		c.SetBool(v)
+	case int64:
+		if c.Type().Kind() == vector.Uint64 {
+			c.SetUint(uint64(v))
+		} else {
+			c.SetInt(v)
+		}
+	case int:
+		if c.Type().Kind() == vector.Uint64 {
+			c.SetUint(uint64(v))
+		} else {
+			c.SetInt(int64(v))
+		}
+	case uint64:
+		c.SetUint(v)
+	case float64:
+		c.SetFloat(v)
+	case []int64: // lists are arrays of JSON
+		list := []byte{'['}
+		for i, x := range v {
+			if i > 0 {
+				list = append(list, ',')
+			}
+			list = strconv.AppendInt(list, x, 10)
+		}
+		c.SetBytes(append(list, ']'))
+	default:
+		panic("infoschema: a value of no column's kind")
+	}
 }
 
 // columns makes columns of words: "name" is a string, "name:u32" and the like have their type, and one that ends in "?"
@@ -160,7 +224,8 @@ func columns(list string) []schema.Column {
 		"": vector.StringType, "u64": vector.Uint64Type, "u32": vector.Uint32Type, "i64": vector.Int64Type,
 		"f64": vector.FloatType,
 		"s":   vector.Timestamp(0), "ms": vector.Timestamp(3), "ns": vector.Timestamp(9), "bool": vector.BoolType,
-		"u8": vector.Uint8Type, "texts": vector.List(vector.StringType),
+		"u8": vector.Uint8Type, "us": vector.Timestamp(6), "texts": vector.List(vector.StringType),
+		"ints": vector.List(vector.Int64Type), "floats": vector.List(vector.FloatType),
 	}
 	var made []schema.Column
 	for _, word := range strings.Fields(list) {

@@ -1,6 +1,10 @@
 package parse
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Binding powers, rising. The order is the contract's: note that ^ binds weaker than +. The sign binds stronger than
 // **.
@@ -65,6 +69,9 @@ var notAlias = wordSet(
 	`select from where group having order limit offset union except intersect join on using and or not
 	case when then else end as by is like ilike between in inner left right full cross natural window qualify align
 	fetch fill range with set values to similar at tablesample lateral asof semi anti isnull notnull asc desc nulls for collate partition div escape over filter into`)
+
+// ReservedWords are the words that are names only in quotes, in order.
+func ReservedWords() []string { return slices.Sorted(maps.Keys(reserved)) }
 
 func wordSet(words string) map[string]bool {
 	set := map[string]bool{}
@@ -249,7 +256,7 @@ func (p *parser) subscript(at Node, x Expr) (Expr, error) {
 		return nil, err
 	}
 	if !slice {
-		return &Index{Node: at, X: x, I: ends[0]}, p.expectOp("]")
+		return p.indexed(&Index{Node: at, X: x, I: ends[0]}), p.expectOp("]")
 	}
 	if !p.isOp("]") {
 		if ends[1], err = p.expr(); err != nil {

@@ -197,6 +197,11 @@ func (p *parser) element() (TableRef, error) {
 		if err != nil {
 			return nil, err
 		}
+		if p.dialect != nil {
+			if t, err := p.dialectTable(at, x); t != nil || err != nil {
+				return t, err
+			}
+		}
 		call, ok := x.(*Call)
 		if !ok {
 			return nil, p.fail(at.At, "expected a table function")

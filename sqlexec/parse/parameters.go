@@ -18,9 +18,20 @@ type Dialect struct {
 	// Count is told of a parameter after LIMIT, OFFSET or FETCH, which is a number of rows; nil: nobody asks.
 	Count func(n int)
 	// Call gives the expression that stands for a call, which may be the call itself.
-	Call func(c *Call) Expr
+	Call func(c *Call) (Expr, error)
 	// Cast does the same for a cast.
 	Cast func(c *Cast) (Expr, error)
+	// Index gives what stands for x[i], Items what stands for a list alone in ANY or ALL, and Field what stands for
+	// (x).name; nil: they stay, and there are no fields.
+	Index func(x *Index) Expr
+	Items func(list Expr) Expr
+	Field func(x Expr, name string) (Expr, error)
+	// Table gives the name of the table that stands for a function in FROM, nil if none does; nil: none does.
+	Table func(c *Call) Name
+	// Select changes a SELECT that is read; nil: it stays.
+	Select func(s *Select)
+	// Text is told of a text that has a backslash; nil: nobody asks.
+	Text func(x *Literal)
 	// List gives the values that a text is which stands alone in ANY or ALL; nil: the text is one value.
 	List func(text *Literal) ([]Expr, error)
 	// Insert changes an INSERT that is read; nil: it stays.
@@ -101,7 +112,116 @@ func (p *parser) cast(c *Cast) (Expr, error) {
 // called is a call, or what stands for it.
 func (p *parser) called(x Expr, err error) (Expr, error) {
 	if c, ok := x.(*Call); ok && err == nil && p.dialect != nil {
-		return p.dialect.Call(c), nil
+		if x, err = p.dialect.Call(c); err == nil && x != Expr(c) {
+			p.stood, p.stoodFor = x, c.Name
+		}
+		return x, err
+	}
+	return x, err
+}
+
+// dialectTable is what stands for a function in FROM: a table, or for one that gives a value a query of that value,
+// whose column has the name of the alias. nil: x is a table function.
+func (p *parser) dialectTable(at Node, x Expr) (TableRef, error) {
+	name := p.stoodFor
+	call, ok := x.(*Call)
+	if ok {
+		name = call.Name
+	}
+	switch name {
+	case "generate_series", "range", "unnest":
+		return nil, nil
+	}
+	if ok {
+		if p.dialect.Table != nil {
+			if of := p.dialect.Table(call); of != nil {
+				t := &Table{Node: at, Name: of}
+				var err error
+				t.Alias, err = p.tableAlias()
+				return t, err
+			}
+		}
+	} else if p.stood != x {
+		return nil, nil
+	}
+	alias, err := p.tableAlias()
+	if err != nil {
+		return nil, err
+	}
+	if alias == nil {
+		alias = &Alias{Name: Ident{Name: name, At: at.At}}
+	}
+	if len(alias.Columns) == 0 {
+		alias.Columns = []Ident{alias.Name}
+	}
+	return &Derived{Node: at, Alias: alias,
+		Query: &Query{Node: at, Body: &Select{Node: at, Items: []SelectItem{{X: x, Alias: &alias.Columns[0]}}}}}, nil
+}
+
+// aliasColumns names the columns of series and lists in FROM after their aliases, as clients write them, where a name
+// that stands alone is such an alias.
+func aliasColumns(s *Select) {
+	var of map[string]*Alias
+	var look func(t TableRef)
+	look = func(t TableRef) {
+		switch t := t.(type) {
+		case *TableFunc:
+			if t.Alias != nil && len(t.Alias.Columns) == 0 && !t.Ordinality {
+				if of == nil {
+					of = map[string]*Alias{}
+				}
+				of[t.Alias.Name.Name] = t.Alias
+			}
+		case *Join:
+			look(t.L)
+			look(t.R)
+		}
+	}
+	for _, t := range s.From {
+		look(t)
+	}
+	if of == nil {
+		return
+	}
+	for _, x := range s.Clauses() {
+		Walk(x, func(x Expr) bool {
+			if c, ok := x.(*Column); ok && len(c.Parts) == 1 {
+				if a := of[c.Parts[0].Name]; a != nil {
+					a.Columns = []Ident{a.Name}
+				}
+			}
+			return true
+		})
+	}
+}
+
+// sessionUser reports whether the word user stands for the name of the user: as a part of a search path.
+func (p *parser) sessionUser() bool {
+	before := strings.ToLower(strings.Join(strings.Fields(p.src[max(0, int(p.tok.pos)-32):p.tok.pos]), " "))
+	return p.dialect != nil && strings.HasSuffix(before, `'"$user"' then`)
+}
+
+// indexed is x[i], or what stands for it.
+func (p *parser) indexed(x *Index) Expr {
+	if p.dialect == nil || p.dialect.Index == nil {
+		return x
+	}
+	return p.dialect.Index(x)
+}
+
+// fields reads .name after an expression in parentheses.
+func (p *parser) fields(x Expr, err error) (Expr, error) {
+	for err == nil && p.dialect != nil && p.dialect.Field != nil && p.isOp(".") {
+		if next := p.peek(); next.kind != tokWord && next.kind != tokQuoted {
+			break
+		}
+		if err = p.advance(); err != nil {
+			break
+		}
+		var id Ident
+		if id, err = p.ident("a field"); err == nil {
+			x, err = p.dialect.Field(x, id.Name)
+		}
 	}
 	return x, err
 }
@@ -113,6 +233,9 @@ func (p *parser) listOfText(x *Quantified) error {
 	}
 	lit, ok := x.List[0].(*Literal)
 	if !ok || lit.Kind != StringLiteral {
+		if p.dialect.Items != nil {
+			x.List[0] = p.dialect.Items(x.List[0])
+		}
 		return nil
 	}
 	err := p.hold(int64(strings.Count(lit.Text, ",")) * cellBytes) // of the values beside the first

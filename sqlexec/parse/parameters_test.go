@@ -12,7 +12,9 @@ var shouting = &Dialect{
 	Parameter: func(n int, at Node) (Expr, error) {
 		return &Literal{Node: at, Kind: NumberLiteral, Text: fmt.Sprint(n)}, nil
 	},
-	Call: func(c *Call) Expr { return &Literal{Node: c.Node, Kind: StringLiteral, Text: strings.ToUpper(c.Name)} },
+	Call: func(c *Call) (Expr, error) {
+		return &Literal{Node: c.Node, Kind: StringLiteral, Text: strings.ToUpper(c.Name)}, nil
+	},
 	Cast: func(c *Cast) (Expr, error) { return c.X, nil },
 }
 
@@ -20,7 +22,7 @@ func TestDialect(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"SELECT $1, -$2 FROM t WHERE a=$10 LIMIT $3", "SELECT 1, -(2) FROM t WHERE a = 10 LIMIT 3"},
 		{"SELECT '$1', $$ $1 $$, $x$ $$ $x$", "SELECT '$1', ' $1 ', ' $$ '"},
-		{"SELECT pg_catalog.f(1), a::pg_catalog.text, CAST(b AS \"char\")", "SELECT 'F', a, b"},
+		{"SELECT pg_catalog.f(1), a::pg_catalog.text, CAST(b AS \"char\")", "SELECT 'F' AS f, a, b"},
 		{"SELECT a OPERATOR(pg_catalog.+) b COLLATE \"C\"", "SELECT a + b"},
 		{"SELECT * FROM pg_catalog.unnest(x)", ""},
 	} {

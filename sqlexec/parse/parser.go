@@ -32,6 +32,9 @@ type parser struct {
 	memory   Memory
 
 	dialect *Dialect // nil: SQL of ours
+	// stood is the last expression that stands for a call, of the name stoodFor.
+	stood    Expr
+	stoodFor string
 }
 
 // Memory is the memory that the statements of a text may take. It also knows whether the sender still waits.

@@ -16,6 +16,9 @@ func (p *parser) primary() (Expr, error) {
 		return x, p.advance()
 	case tokString:
 		x := &Literal{Node: at, Kind: StringLiteral, Text: p.tok.text}
+		if p.dialect != nil && p.dialect.Text != nil && strings.Contains(x.Text, `\`) {
+			p.dialect.Text(x)
+		}
 		return x, p.advance()
 	case tokHex:
 		x := &Literal{Node: at, Kind: HexLiteral, Text: p.tok.text}
@@ -29,7 +32,7 @@ func (p *parser) primary() (Expr, error) {
 	case tokOp:
 		switch p.tok.text {
 		case "(":
-			return p.paren()
+			return p.fields(p.paren())
 		case "[":
 			return p.array(at)
 		case "{":
@@ -100,6 +103,14 @@ func (p *parser) wordExpr() (Expr, error) {
 		"current_schema":
 		if !next.op("(") && !next.op(".") {
 			return &Call{Node: at, Name: word, NoParens: true}, p.advance()
+		}
+	case "user":
+		if p.sessionUser() {
+			return &Call{Node: at, Name: "current_user", NoParens: true}, p.advance()
+		}
+	case "current_catalog", "current_role":
+		if p.dialect != nil && !next.op("(") && !next.op(".") {
+			return p.called(&Call{Node: at, Name: word, NoParens: true}, p.advance())
 		}
 	}
 	if soft[p.tok.text] && endsOperand(next) {

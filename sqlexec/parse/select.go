@@ -120,7 +120,14 @@ func (p *parser) selectBlock() (*Select, error) {
 			return nil, err
 		}
 	}
-	return s, p.clauses(s)
+	err := p.clauses(s)
+	if err == nil && p.dialect != nil {
+		aliasColumns(s)
+		if p.dialect.Select != nil {
+			p.dialect.Select(s)
+		}
+	}
+	return s, err
 }
 
 func (p *parser) distinct(s *Select) error {
@@ -184,6 +191,9 @@ func (p *parser) item() (SelectItem, error) {
 	}
 	item := SelectItem{X: x}
 	item.Alias, err = p.alias()
+	if err == nil && item.Alias == nil && p.stood == x { // the column has the name of the call
+		item.Alias = &Ident{Name: p.stoodFor, At: x.Position()}
+	}
 	return item, err
 }
 

@@ -195,7 +195,7 @@ func tableColumns(t *schema.Table) []Column {
 func virtualColumns(rel *Relation) []Column {
 	cols := make([]Column, len(rel.Virtual.Fields))
 	for i, f := range rel.Virtual.Fields {
-		cols[i] = Column{Name: f.Name, Type: f.Type, Nullable: true}
+		cols[i] = Column{Name: f.Name, Type: f.Type, Nullable: true, Hidden: i >= len(cols)-rel.Virtual.Hidden}
 	}
 	return cols
 }

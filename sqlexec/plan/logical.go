@@ -24,6 +24,7 @@ type Relation struct {
 // Virtual is a table that is made when it is read.
 type Virtual struct {
 	Fields []vector.Field
+	Hidden int // how many of the last fields are found by name only
 	// Rows makes the rows; equal has the strings that columns are known to equal, so that it can make fewer.
 	Rows func(ctx context.Context, equal map[string]string) (*vector.Batch, error)
 }

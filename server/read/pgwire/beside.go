@@ -144,20 +144,28 @@ func isTime(oid uint32) bool { return oid == oidTimestampTZ || oid == oidDate }
 
 // cases looks at the parameters of a CASE.
 func (f *inference) cases(x *parse.Case, sc *scope) {
-	results, compared := []parse.Expr{}, []parse.Expr{}
+	results, compared := resultsOf(x), []parse.Expr{}
 	for _, w := range x.Whens {
-		results = append(results, w.Then)
 		if compared = append(compared, w.If); x.Operand == nil {
 			f.put(w.If, oidBool)
 		}
-	}
-	if x.Else != nil {
-		results = append(results, x.Else)
 	}
 	f.alike(sc, results...)
 	if x.Operand != nil {
 		f.alike(sc, append(compared, x.Operand)...)
 	}
+}
+
+// resultsOf are the values that a CASE may have.
+func resultsOf(x *parse.Case) []parse.Expr {
+	list := make([]parse.Expr, 0, len(x.Whens)+1)
+	for _, w := range x.Whens {
+		list = append(list, w.Then)
+	}
+	if x.Else != nil {
+		list = append(list, x.Else)
+	}
+	return list
 }
 
 // alikeCalls are functions whose arguments have one type; floatCalls those of numbers, which are float8 where nothing
@@ -179,6 +187,10 @@ func (f *inference) call(c *parse.Call, sc *scope) {
 	switch {
 	case alikeCalls[c.Name]:
 		f.alike(sc, c.Args...)
+	case c.Name == "to_timestamp" && len(c.Args) == 2 || c.Name == "to_date":
+		for _, x := range c.Args {
+			f.put(x, oidText)
+		}
 	case floatCalls[c.Name]:
 		for _, x := range c.Args {
 			f.put(x, oidFloat8)

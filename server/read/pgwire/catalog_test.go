@@ -23,7 +23,7 @@ func TestPGCatalog(t *testing.T) {
 		want []string
 	}{
 		{"SELECT c.relname, c.relkind FROM pg_catalog.pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace " +
-			"WHERE n.nspname = 'public' ORDER BY 1", []string{"numbers|v", "t|r", "w|v"}},
+			"WHERE n.nspname = 'public' ORDER BY 1", []string{"numbers|v", "t|r", "t_pkey|i", "w|v"}},
 		{"SELECT relname FROM pg_class WHERE pg_catalog.pg_table_is_visible(oid) AND relname OPERATOR(pg_catalog.~) '^[tu]$' " +
 			"COLLATE pg_catalog.default ORDER BY 1", []string{"t"}},
 		{"SELECT attname, format_type(atttypid, atttypmod), attnotnull FROM pg_attribute WHERE attrelid = 't'::regclass " +
@@ -82,9 +82,8 @@ func TestPGSavepoints(t *testing.T) {
 
 // TestPGShell asks with psql what its users ask first.
 func TestPGShell(t *testing.T) {
-	psql, err := exec.LookPath("psql")
-	if err != nil {
-		t.Log("psql is not here: TestPGCatalog asks what it does")
+	psql := debian(t, "psql")
+	if psql == "" {
 		return
 	}
 	s := startPG(t, nil)

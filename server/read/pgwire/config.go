@@ -2,6 +2,7 @@ package pgwire
 
 import (
 	"slices"
+	"strings"
 
 	"varve/sqlexec/parse"
 )
@@ -32,17 +33,24 @@ func (k *conn) configure(st parse.Statement, list []config) error {
 		return nil
 	}
 	var items []parse.SelectItem
+	absent := false
 	if s, ok := st.(*parse.SelectStmt); ok && s.Query != nil && s.Query.Limit == nil && s.Query.Offset == nil {
-		if one, ok := s.Query.Body.(*parse.Select); ok && len(one.From) == 0 && one.Where == nil &&
-			len(one.GroupBy) == 0 && one.Having == nil && one.Qualify == nil {
-			items = one.Items
+		if one, ok := s.Query.Body.(*parse.Select); ok && len(one.GroupBy) == 0 && one.Having == nil &&
+			one.Qualify == nil {
+			name, ofSettings := oneSetting(one)
+			if ofSettings || len(one.From) == 0 && one.Where == nil {
+				items, absent = one.Items, ofSettings && known[strings.ToLower(name)] == nil
+			}
 		}
 	}
 	for _, c := range list {
 		if c.name == "" || !slices.ContainsFunc(items, func(i parse.SelectItem) bool { return i.X == c.text }) {
 			return fail("0A000", "set_config is supported with constants only, as a column of a SELECT without FROM, "+
-				"WHERE, GROUP BY and LIMIT")
+				"WHERE, GROUP BY and LIMIT, or FROM pg_settings WHERE name = '..'")
 		}
+	}
+	if absent { // the query has no rows
+		return nil
 	}
 	before := k.settings.now(k)
 	for _, c := range list {
@@ -52,6 +60,21 @@ func (k *conn) configure(st parse.Statement, list []config) error {
 		}
 	}
 	return nil
+}
+
+// oneSetting reports whether a SELECT is FROM pg_settings WHERE name = '..', and the name.
+func oneSetting(s *parse.Select) (name string, ok bool) {
+	if len(s.From) != 1 {
+		return "", false
+	}
+	t, ok := s.From[0].(*parse.Table)
+	where, equal := s.Where.(*parse.Binary)
+	if !ok || !equal || where.Op != "=" || t.Name[len(t.Name)-1].Name != "pg_settings" {
+		return "", false
+	}
+	c, ok := where.L.(*parse.Column)
+	name, text := literalOf(where.R, parse.StringLiteral)
+	return name, ok && text && c.Parts[len(c.Parts)-1].Name == "name"
 }
 
 // configured does one call of set_config.

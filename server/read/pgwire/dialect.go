@@ -32,25 +32,54 @@ func (k *conn) dialect(parameter func(n int, at parse.Node) (parse.Expr, error))
 		}
 		return k.valueCast(x)
 	}
-	pretty := parse.Pos(-1) // of the last pg_size_pretty: what stands for it has its argument many times
-	call := func(c *parse.Call) parse.Expr {
+	pairs := expanded{}
+	var nested nesting
+	call := func(c *parse.Call) (parse.Expr, error) {
 		switch c.Name {
 		case "date_part": // whose type depends on the unit: it is told before the unit is known
 			if len(c.Args) == 2 {
 				if _, ok := slices.BinarySearch(places, c.Args[0].Position()); ok {
-					return &parse.Cast{Node: c.Node, X: c, Type: sqlType(c.Node, "DOUBLE")}
+					return &parse.Cast{Node: c.Node, X: c, Type: sqlType(c.Node, "DOUBLE")}, nil
 				}
 			}
-		case "pg_size_pretty":
-			if pretty > c.At { // it is in the argument of this one
-				return c
+		default:
+			if n := repeats[c.Name]; n > 0 && !nested.enter(c.At, n) {
+				return c, nil
 			}
-			pretty = c.At
 		}
-		return k.call(c)
+		if x := pairs.call(c); x != parse.Expr(c) {
+			return x, nil
+		}
+		if x, err := k.timeCall(c); err != nil || x != parse.Expr(c) {
+			return x, err
+		}
+		return k.call(c), nil
 	}
 	return &parse.Dialect{Parameter: value, Call: call, Cast: k.cast, List: listOf, Insert: k.insert,
-		Default: k.columnDefault}
+		Default: k.columnDefault, Index: index, Items: itemsOf, Table: tableFunction,
+		Field: pairs.field, Select: wholeRows}
+}
+
+// repeats are the calls for which an expression stands that has an argument more than once; they nest up to a sum of 3.
+var repeats = map[string]int{"pg_size_pretty": 3, "quote_ident": 1, "format_type": 1, "format": 1}
+
+// nesting counts how deep calls lie in one another. Those inside are read before those around them.
+type nesting []struct {
+	at    parse.Pos
+	depth int
+}
+
+// enter takes a call at a place, which adds to the depth of those inside, and reports whether it is at most 3 deep.
+func (n *nesting) enter(at parse.Pos, adds int) bool {
+	depth, last := adds, len(*n)-1
+	for ; last >= 0 && (*n)[last].at > at; last-- {
+		depth = max(depth, (*n)[last].depth+adds)
+	}
+	*n = append((*n)[:last+1], struct {
+		at    parse.Pos
+		depth int
+	}{at, depth})
+	return depth <= 3
 }
 
 // valueCast is the cast of a parameter's value, or what stands for it.
@@ -74,6 +103,11 @@ func (k *conn) call(c *parse.Call) parse.Expr {
 	}
 	if text, ok := k.constant(c); ok {
 		return textOf(c.Node, text)
+	}
+	if listCalls[c.Name] && catalogCalls[c.Name] == nil {
+		for i, x := range c.Args {
+			c.Args[i] = itemsOf(x)
+		}
 	}
 	if made := catalogCalls[c.Name]; made != nil {
 		if x := made(k, c); x != nil {
@@ -125,9 +159,9 @@ func (k *conn) constant(c *parse.Call) (string, bool) {
 		return "PostgreSQL " + serverVersion + " (Varve " + k.s.o.Version + ")", true
 	case "current_database", "current_catalog":
 		return sqlexec.Catalog, true
-	case "pg_get_userbyid":
+	case "pg_get_userbyid", "current_role":
 		return k.user.Name, true
-	case "pg_encoding_to_char":
+	case "pg_encoding_to_char", "getdatabaseencoding", "pg_client_encoding":
 		return "UTF8", true
 	case "current_setting":
 		if len(c.Args) > 0 {
@@ -148,7 +182,9 @@ func init() {
 		return func(_ *conn, c *parse.Call) parse.Expr { return &parse.Literal{Node: c.Node, Kind: kind} }
 	}
 	for _, name := range strings.Fields(`pg_type_is_visible pg_function_is_visible pg_operator_is_visible
-		pg_opclass_is_visible pg_collation_is_visible pg_conversion_is_visible pg_statistics_obj_is_visible`) {
+		pg_opclass_is_visible pg_opfamily_is_visible pg_collation_is_visible pg_conversion_is_visible
+		pg_statistics_obj_is_visible pg_ts_config_is_visible pg_ts_dict_is_visible pg_ts_parser_is_visible
+		pg_ts_template_is_visible`) {
 		catalogCalls[name] = always(parse.TrueLiteral)
 	}
 	for _, name := range strings.Fields(`has_table_privilege has_schema_privilege has_database_privilege
@@ -160,8 +196,7 @@ func init() {
 		catalogCalls[name] = always(parse.FalseLiteral)
 	}
 	null := func(_ *conn, c *parse.Call) parse.Expr { return nullText(c.Node) }
-	for _, name := range strings.Fields(`shobj_description pg_get_viewdef
-		pg_get_ruledef pg_get_triggerdef pg_get_partkeydef pg_get_statisticsobjdef_columns pg_get_function_arguments
+	for _, name := range strings.Fields(`shobj_description pg_get_ruledef pg_get_triggerdef pg_get_partkeydef pg_get_statisticsobjdef_columns pg_get_function_arguments
 		pg_get_function_result pg_get_function_identity_arguments pg_get_serial_sequence pg_tablespace_location
 		inet_server_addr inet_client_addr`) {
 		catalogCalls[name] = null
@@ -172,10 +207,11 @@ func init() {
 	for _, name := range strings.Fields("pg_my_temp_schema txid_current") {
 		catalogCalls[name] = number("0")
 	}
+	catalogCalls["pg_char_to_encoding"] = number("6")
 	aboutTables()
-	for _, name := range []string{"pg_get_expr", "pg_get_constraintdef", "pg_get_indexdef", "quote_ident"} {
-		catalogCalls[name] = first
-	}
+	catalogCalls["pg_get_expr"] = first
+	lists()
+	texts()
 	catalogCalls["format_type"] = formatType
 	catalogCalls["json_build_object"] = func(_ *conn, c *parse.Call) parse.Expr { // of columns that count: none does
 		if len(c.Args) == 0 {
@@ -186,9 +222,27 @@ func init() {
 			of = cast.X
 		}
 		if lit, ok := of.(*parse.Literal); !ok || lit.Kind == parse.StringLiteral && !unusedObjects[lit.Text] {
-			return nil
+			return callOf(c.Node, "json_object", c.Args...)
 		}
 		return nullText(c.Node)
+	}
+	catalogCalls["jsonb_build_object"] = catalogCalls["json_build_object"]
+	catalogCalls["parse_ident"] = parseIdent
+	catalogCalls["pg_blocking_pids"] = func(_ *conn, c *parse.Call) parse.Expr {
+		return emptyList(sqlType(c.Node, "BIGINT"), c.Node)
+	}
+	catalogCalls["current_setting"] = func(_ *conn, c *parse.Call) parse.Expr {
+		if len(c.Args) == 0 {
+			return nil
+		}
+		if _, fixed := literalOf(c.Args[0], parse.StringLiteral); fixed { // there is none of the name
+			if _, missing := literalOf(c.Args[len(c.Args)-1], parse.TrueLiteral); missing {
+				return nullText(c.Node)
+			}
+			return nil
+		}
+		return aggregated(c.Node, "max", columnOf(c.Node, "setting_value"), infoschema.PGSettingValues,
+			equals(c.Node, "setting_of", c.Args[0]))
 	}
 	catalogCalls["to_regtype"] = func(_ *conn, c *parse.Call) parse.Expr {
 		if len(c.Args) != 1 {
@@ -253,10 +307,26 @@ func formatType(_ *conn, c *parse.Call) parse.Expr {
 	}
 	names := &parse.Case{Node: c.Node, Operand: c.Args[0], Else: textOf(c.Node, "???")}
 	for _, t := range infoschema.PGTypes {
-		names.Whens = append(names.Whens, parse.When{If: numberOf(c.Node, strconv.Itoa(int(t.OID))),
-			Then: textOf(c.Node, t.Shown)})
+		shown := textOf(c.Node, t.Shown)
+		if t.Name == "numeric" && len(c.Args) == 2 && !isNull(c.Args[1]) {
+			shown = decimalName(c.Node, c.Args[1])
+		}
+		names.Whens = append(names.Whens, parse.When{If: numberOf(c.Node, strconv.Itoa(int(t.OID))), Then: shown})
 	}
 	return names
+}
+
+// decimalName is the name of a decimal number with the digits that a modifier says.
+func decimalName(at parse.Node, modifier parse.Expr) parse.Expr {
+	binary := func(op string, l, r parse.Expr) parse.Expr { return &parse.Binary{Node: at, Op: op, L: l, R: r} }
+	digits := func(op string) parse.Expr {
+		number := binary(op, binary("-", modifier, numberOf(at, "4")), numberOf(at, "65536"))
+		return &parse.Cast{Node: at, X: number, Type: sqlType(at, "STRING")}
+	}
+	known := binary("||", binary("||", binary("||", binary("||", textOf(at, "numeric("), digits("/")), textOf(at, ",")),
+		digits("%")), textOf(at, ")"))
+	return &parse.Case{Node: at, Whens: []parse.When{{If: binary(">=", modifier, numberOf(at, "4")), Then: known}},
+		Else: textOf(at, "numeric")}
 }
 
 // visible is whether a table is in the current database.
@@ -330,7 +400,8 @@ var unusedObjects = map[string]bool{"always": true, "collation": true, "schema":
 var castNames = map[string]string{"NAME": "STRING", "OID": "BIGINT", "XID": "BIGINT", "REGPROC": "STRING",
 	"REGROLE": "STRING", "REGNAMESPACE": "STRING", "BPCHAR": "STRING", "JSONB": "JSON", "CITEXT": "STRING",
 	"PG_NODE_TREE": "STRING", "PG_LSN": "STRING", "INT2VECTOR": "STRING", "OIDVECTOR": "STRING", "UNKNOWN": "STRING",
-	"ACLITEM": "STRING"}
+	"ACLITEM": "STRING", "REGOPERATOR": "STRING", "REGOPER": "STRING", "REGPROCEDURE": "STRING",
+	"REGCONFIG": "STRING", "REGDICTIONARY": "STRING", "REGCOLLATION": "STRING"}
 
 // cast is what stands for a cast.
 func (k *conn) cast(c *parse.Cast) (parse.Expr, error) {
@@ -348,6 +419,9 @@ func (k *conn) cast(c *parse.Cast) (parse.Expr, error) {
 			return typeNumber(c.Node, lit), nil
 		}
 		return formatType(k, &parse.Call{Node: c.Node, Args: []parse.Expr{c.X}}), nil
+	}
+	if c.Type.IsArray {
+		c.X = itemsOf(c.X)
 	}
 	if name := castNames[c.Type.Name]; name != "" {
 		c.Type.Name = name

@@ -24,21 +24,40 @@ func aboutTables() {
 					sum = columnOf(c.Node, name)
 				}
 			}
-			return aggregated(c.Node, "max", sum, infoschema.PGSizes, equals(c.Node, "oid", k.tableNumber(c.Args[0])))
+			where := equals(c.Node, "sized_oid", k.tableNumber(c.Args[0]))
+			return aggregated(c.Node, "max", sum, infoschema.PGSizes, where)
 		}
 	}
-	catalogCalls["pg_total_relation_size"] = size("bytes")
-	catalogCalls["pg_relation_size"] = size("bytes", "-indexes")
-	catalogCalls["pg_table_size"] = size("bytes", "-indexes")
-	catalogCalls["pg_indexes_size"] = size("indexes")
+	catalogCalls["pg_total_relation_size"] = size("sized_bytes")
+	catalogCalls["pg_relation_size"] = size("sized_bytes", "-sized_indexes")
+	catalogCalls["pg_table_size"] = size("sized_bytes", "-sized_indexes")
+	catalogCalls["pg_indexes_size"] = size("sized_indexes")
 	catalogCalls["pg_database_size"] = func(_ *conn, c *parse.Call) parse.Expr {
-		return aggregated(c.Node, "sum", columnOf(c.Node, "bytes"), infoschema.PGSizes, nil)
+		return aggregated(c.Node, "sum", columnOf(c.Node, "sized_bytes"), infoschema.PGSizes, nil)
 	}
+	catalogCalls["pg_tablespace_size"] = catalogCalls["pg_database_size"]
 	catalogCalls["pg_size_pretty"] = prettySize
+	definition := func(place string) func(*conn, *parse.Call) parse.Expr {
+		return func(k *conn, c *parse.Call) parse.Expr {
+			if len(c.Args) == 0 {
+				return nil
+			}
+			at := numberOf(c.Node, place)
+			if c.Name == "pg_get_indexdef" && len(c.Args) == 3 {
+				at = c.Args[1]
+			}
+			where := &parse.Binary{Node: c.Node, Op: "and", L: equals(c.Node, "defined_oid", k.tableNumber(c.Args[0])),
+				R: equals(c.Node, "defined_place", at)}
+			return aggregated(c.Node, "max", columnOf(c.Node, "defined_text"), infoschema.PGDefinitions, where)
+		}
+	}
+	catalogCalls["pg_get_indexdef"] = definition("0")
+	catalogCalls["pg_get_viewdef"] = definition("0")
+	catalogCalls["pg_get_constraintdef"] = definition("-1")
 	comment := func(k *conn, c *parse.Call, column parse.Expr) parse.Expr {
-		where := &parse.Binary{Node: c.Node, Op: "and", L: equals(c.Node, "objoid", k.tableNumber(c.Args[0])),
-			R: equals(c.Node, "objsubid", column)}
-		return aggregated(c.Node, "max", columnOf(c.Node, "description"), "pg_description", where)
+		where := &parse.Binary{Node: c.Node, Op: "and", L: equals(c.Node, "commented_oid", k.tableNumber(c.Args[0])),
+			R: equals(c.Node, "commented_column", column)}
+		return aggregated(c.Node, "max", columnOf(c.Node, "comment_text"), infoschema.PGComments, where)
 	}
 	catalogCalls["obj_description"] = func(k *conn, c *parse.Call) parse.Expr {
 		if len(c.Args) == 0 {
@@ -52,6 +71,22 @@ func aboutTables() {
 		}
 		return comment(k, c, c.Args[1])
 	}
+}
+
+// tableFunctions are functions without arguments in FROM, and the tables of the catalog that stand for them.
+var tableFunctions = map[string]string{"pg_show_all_settings": "pg_settings", "pg_get_keywords": infoschema.PGKeywords,
+	"pg_timezone_names": "pg_timezone_names", "pg_timezone_abbrevs": "pg_timezone_abbrevs",
+	"pg_available_extensions": "pg_available_extensions", "pg_cursor": "pg_cursors",
+	"pg_prepared_statement": "pg_prepared_statements", "pg_prepared_xact": "pg_prepared_xacts",
+	"pg_lock_status": "pg_locks", "pg_get_replication_slots": "pg_replication_slots"}
+
+// tableFunction is the table that stands for a function in FROM; nil: none does.
+func tableFunction(c *parse.Call) parse.Name {
+	name := tableFunctions[c.Name]
+	if name == "" || len(c.Args) > 0 {
+		return nil
+	}
+	return parse.Name{{Name: infoschema.PGCatalog, At: c.At}, {Name: name, At: c.At}}
 }
 
 func columnOf(at parse.Node, name string) parse.Expr {

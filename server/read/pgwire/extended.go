@@ -269,7 +269,8 @@ func (k *conn) describeStatement(name string) error {
 		if err := k.s.o.Statements.Allows(k.user, shape.st); err != nil {
 			return err
 		}
-		p.fields, err = k.s.o.Executor.Describe(shape.ctx, k.session, shape.st)
+		fields, err := k.s.o.Executor.Describe(shape.ctx, k.session, shape.st)
+		p.fields = callNames(shape.st, fields)
 		return err
 	})
 	if err != nil {

@@ -2,6 +2,7 @@ package pgwire
 
 import (
 	"context"
+	"slices"
 
 	"varve/engine/vector"
 	"varve/sqlexec/parse"
@@ -104,6 +105,20 @@ func (f *inference) insert(st *parse.Insert) {
 	sc := newScope(nil, nil)
 	for _, row := range rows {
 		for i, x := range row {
+			if c, ok := x.(*parse.Case); ok && slices.ContainsFunc(resultsOf(c), f.marked) {
+				if columns == nil {
+					fields, err := f.k.tableFields(f.ctx, st.Table)
+					if err != nil {
+						return
+					}
+					columns = storedIn(st, fields)
+				}
+				for _, result := range resultsOf(c) {
+					if i < len(columns) && columns[i] != (vector.Type{}) {
+						f.put(result, oidOf(columns[i]))
+					}
+				}
+			}
 			n, open := f.open(x)
 			if _, mark := f.marks[x]; mark && !open {
 				continue
@@ -127,6 +142,12 @@ func (f *inference) insert(st *parse.Insert) {
 	if st.Query != nil {
 		f.query(st.Query, nil)
 	}
+}
+
+// marked reports whether an expression is a parameter whose type is not known.
+func (f *inference) marked(x parse.Expr) bool {
+	_, ok := f.open(x)
+	return ok
 }
 
 // query looks at a query and its subqueries; with are the tables that WITH around it defines.

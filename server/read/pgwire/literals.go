@@ -1,6 +1,7 @@
 package pgwire
 
 import (
+	"context"
 	"slices"
 	"strings"
 
@@ -181,6 +182,33 @@ func (k *conn) insert(st *parse.Insert) error {
 			}
 			lit.Kind, lit.Text = parse.HexLiteral, digits
 		}
+	}
+	return nil
+}
+
+// readBytes makes bytes of the texts with a backslash that are compared with bytes, as clients write them. They are
+// looked at as parameters are, whose type is that of what is beside them.
+func (k *conn) readBytes(ctx context.Context, st parse.Statement, texts []*parse.Literal) error {
+	const most = 10_000 // each may cost a plan
+	if len(texts) == 0 || len(texts) > most || k.s.o.Statements.Allows(k.user, st) != nil {
+		return nil
+	}
+	f := &inference{k: k, ctx: ctx, types: make([]uint32, len(texts)), marks: map[parse.Expr]int{}}
+	for i, x := range texts {
+		if x.Kind == parse.StringLiteral { // it is not read yet
+			f.marks[x] = i + 1
+		}
+	}
+	f.statement(st)
+	for i, x := range texts {
+		if f.types[i] != oidBytea || x.Kind != parse.StringLiteral {
+			continue
+		}
+		digits, err := readBytea(x.Text)
+		if err != nil {
+			return fail("22P02", err.Error())
+		}
+		x.Kind, x.Text = parse.HexLiteral, digits
 	}
 	return nil
 }

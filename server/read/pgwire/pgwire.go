@@ -10,6 +10,8 @@
 //	infer.go beside.go                types of parameters
 //	values.go times.go literals.go    values of parameters and literals
 //	dialect.go dialecttables.go       functions and casts of clients that look at the catalog
+//	dialectlists.go dialecttexts.go   those of lists of the catalog, of names and texts
+//	dialecttimes.go askedtexts.go     times by templates; a text of a tool that is run as another
 //	types.go text.go binary.go        types and values as clients read them
 //	errors.go                         codes
 //

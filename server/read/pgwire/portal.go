@@ -94,8 +94,10 @@ func (k *conn) portalOf(text string, values []value, held *exec.Budget) (*portal
 		}
 		return values[n-1].expr(at), nil
 	})
+	var escaped []*parse.Literal
+	dialect.Text = func(x *parse.Literal) { escaped = append(escaped, x) }
 	k.binding, k.configs = true, nil
-	list, release, err := k.s.o.Executor.ParseDialect(p.ctx, noPublications(text), dialect)
+	list, release, err := k.s.o.Executor.ParseDialect(p.ctx, withoutMembers(text), dialect)
 	k.binding, p.configs = false, k.configs
 	p.release = release
 	if err == nil && len(list) != 1 {
@@ -106,37 +108,12 @@ func (k *conn) portalOf(text string, values []value, held *exec.Budget) (*portal
 		return nil, err
 	}
 	p.st = list[0]
+	if err := k.readBytes(p.ctx, p.st, escaped); err != nil {
+		p.end()
+		return nil, err
+	}
 	return p, nil
 }
-
-// noPublications is a text, or a query without rows in place of the one by which psql asks for the publications of a
-// table: there are none, and the query has functions of lists that are not ours.
-func noPublications(text string) string {
-	if !strings.HasPrefix(text, "SELECT pubname") || len(text) > 2*len(publications) {
-		return text
-	}
-	plain := strings.TrimSuffix(strings.Join(strings.Fields(text), " "), ";")
-	_, rest, _ := strings.Cut(plain, "pc.oid ='")
-	table, _, _ := strings.Cut(rest, "'")
-	if strings.Trim(table, "0123456789") != "" || plain != strings.ReplaceAll(publications, "TABLE", table) {
-		return text
-	}
-	return "SELECT pubname, NULL, NULL FROM pg_catalog.pg_publication"
-}
-
-// publications is the query of psql for the publications of a table, from version 15 on.
-const publications = "SELECT pubname , NULL , NULL FROM pg_catalog.pg_publication p " +
-	"JOIN pg_catalog.pg_publication_namespace pn ON p.oid = pn.pnpubid " +
-	"JOIN pg_catalog.pg_class pc ON pc.relnamespace = pn.pnnspid " +
-	"WHERE pc.oid ='TABLE' and pg_catalog.pg_relation_is_publishable('TABLE') UNION " +
-	"SELECT pubname , pg_get_expr(pr.prqual, c.oid) , (CASE WHEN pr.prattrs IS NOT NULL THEN " +
-	"(SELECT string_agg(attname, ', ') " +
-	"FROM pg_catalog.generate_series(0, pg_catalog.array_upper(pr.prattrs::pg_catalog.int2[], 1)) s, " +
-	"pg_catalog.pg_attribute WHERE attrelid = pr.prrelid AND attnum = prattrs[s]) ELSE NULL END) " +
-	"FROM pg_catalog.pg_publication p JOIN pg_catalog.pg_publication_rel pr ON p.oid = pr.prpubid " +
-	"JOIN pg_catalog.pg_class c ON c.oid = pr.prrelid WHERE pr.prrelid = 'TABLE' UNION " +
-	"SELECT pubname , NULL , NULL FROM pg_catalog.pg_publication p " +
-	"WHERE p.puballtables AND pg_catalog.pg_relation_is_publishable('TABLE') ORDER BY 1"
 
 // keep makes a portal known by name, and counts its text. The portal without a name takes the place of the one before.
 func (k *conn) keep(name string, p *portal) error {
@@ -277,7 +254,7 @@ func (k *conn) describe(p *portal) error {
 	if err != nil {
 		return err
 	}
-	k.columns(fields, p.formats)
+	k.columns(callNames(p.st, fields), p.formats)
 	return nil
 }
 
@@ -329,6 +306,32 @@ func shownName(name string) string {
 	return name
 }
 
+// callNames gives columns that are calls without an alias the names of their functions, as clients expect them: count
+// instead of count(*).
+func callNames(st parse.Statement, fields []vector.Field) []vector.Field {
+	s, ok := st.(*parse.SelectStmt)
+	if !ok || s.Query == nil {
+		return fields
+	}
+	one, ok := s.Query.Body.(*parse.Select)
+	if !ok || len(one.Items) != len(fields) {
+		return fields
+	}
+	named := slices.Clone(fields)
+	for i, item := range one.Items {
+		c, ok := item.X.(*parse.Call)
+		if item.Star != nil { // of one column, or of many in place of others
+			return fields
+		}
+		if ok && item.Alias == nil {
+			named[i].Name = strings.TrimPrefix(c.Name, "@@")
+		} else if _, ok := item.X.(*parse.Case); ok && item.Alias == nil {
+			named[i].Name = "case"
+		}
+	}
+	return named
+}
+
 // formatOf is the format of a column: 0 text, 1 binary. One format stands for all columns, none for text.
 func formatOf(formats []int16, i int) int16 {
 	switch {
@@ -351,7 +354,7 @@ func (k *conn) rows(p *portal, most int64, tell bool) (more bool, err error) {
 		case p.copy != nil:
 			k.copyColumns(p.copy, p.fields)
 		case tell && p.fields != nil:
-			k.columns(p.fields, p.formats)
+			k.columns(callNames(p.st, p.fields), p.formats)
 		}
 		for left := most; !p.over && left != 0; {
 			if p.at == p.batch.N {

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"varve/engine/timefmt"
+	"varve/sqlexec/infoschema"
 	"varve/sqlexec/parse"
 )
 
@@ -136,6 +137,8 @@ func init() {
 		{name: "max_identifier_length", value: "240", fixed: true},
 		{name: "jit", value: "off"},
 		{name: "max_index_keys", value: "32", fixed: true},
+		{name: "default_table_access_method", value: "heap", fixed: true},
+		{name: "default_tablespace"},
 	} {
 		known[strings.ToLower(one.name)] = &one
 	}
@@ -241,6 +244,16 @@ func (s *settings) value(name string) string {
 		return v
 	}
 	return known[name].value
+}
+
+// list are the parameters for pg_settings, by name.
+func (s *settings) list(k *conn) []infoschema.Setting {
+	list := make([]infoschema.Setting, 0, len(known))
+	for _, name := range slices.Sorted(maps.Keys(known)) {
+		list = append(list, infoschema.Setting{Name: known[name].name, Value: s.shown(k, name), Initial: s.first(name),
+			Default: known[name].value})
+	}
+	return list
 }
 
 // find finds a parameter.

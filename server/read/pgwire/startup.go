@@ -15,6 +15,7 @@ import (
 	"varve/engine/nearest"
 	"varve/server/web"
 	"varve/sqlexec"
+	"varve/sqlexec/infoschema"
 )
 
 // What the first message of a connection asks for.
@@ -214,6 +215,7 @@ func (k *conn) password(into pgproto3.FrontendMessage) error {
 // open begins the session of a known user.
 func (k *conn) open(parameters map[string]string) error {
 	k.session = k.s.o.Statements.Session(k.user)
+	k.session.Settings = func() []infoschema.Setting { return k.settings.list(k) }
 	k.session.Client, k.session.Network = k.raw.RemoteAddr().String(), k.address
 	k.session.ConnID = uint64(k.number)
 	db, err := k.database(parameters["database"])

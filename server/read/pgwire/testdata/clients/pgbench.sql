@@ -1,0 +1,2 @@
+\set n random(0, 99)
+SELECT number FROM numbers WHERE number = :n;
