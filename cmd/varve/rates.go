@@ -28,7 +28,7 @@ func (c *Config) reads() engine.ReadLimits {
 	usual := engine.ReadLimit{Rows: int64(c.Query.MaxReadRows), Bytes: int64(c.Query.MaxReadBytes)}
 	l := engine.ReadLimits{Default: usual, Users: map[string]engine.ReadLimit{}}
 	for user, r := range users {
-		l.Users[user] = engine.ReadLimit{Rows: r.Rows, Bytes: r.Bytes}
+		l.Users[user] = engine.ReadLimit(r)
 	}
 	return l
 }
