@@ -98,11 +98,15 @@ func TestSQLRefreshKeeps(t *testing.T) {
 			p.press("info")
 			p.wait("what it finds", `/^\d+ of /.test(document.querySelector('.find .num').innerText)`)
 			p.quiet()
+			if got := eval[string](p, found); !strings.HasPrefix(got, "info: 1 of ") {
+				t.Errorf("once info is typed the box is %q", got)
+			}
 			p.press(kb.Enter)
-			found := p.text(".find .num")
+			p.quiet()
+			before := eval[string](p, found)
 			same("while finding")
-			if got := p.text(".find .num"); got != found {
-				t.Errorf("found %s, before %s", got, found)
+			if got := eval[string](p, found); got != before || !strings.HasPrefix(got, "info: 2 of ") {
+				t.Errorf("found %s, before %s", got, before)
 			}
 			p.press(kb.Escape)
 

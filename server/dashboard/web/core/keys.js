@@ -4,8 +4,12 @@
 import { signal, useLayoutEffect, useRef } from '../lib/ui.js';
 
 /**
- * @typedef {{keys: string, text: string, run: (e: KeyboardEvent) => unknown}} Shortcut run gives false to leave the key
- *   to the browser, a promise where something has to be loaded first
+ * @typedef {object} Shortcut
+ * @property {string} keys
+ * @property {string} text
+ * @property {(e: KeyboardEvent) => unknown} run gives false to leave the key to the browser
+ * @property {boolean} [field] it opens a field: the promise that run may give ends when the field has the focus, and
+ *   what is typed until then goes there
  */
 
 /** opened names the dialog of the frame that is open. @type {import('../lib/ui.js').Signal<''|'palette'|'help'>} */
@@ -13,8 +17,13 @@ export const opened = signal('');
 
 /** @type {Shortcut[][]} */
 const layers = [];
-/** waiting: a shortcut is under way. Keys typed meanwhile go to the field that it opens. */
-let waiting = false;
+/** coming ends when the field that a shortcut opens has the focus. @type {Promise<unknown>|null} */
+let coming = null;
+/** kept are the keys typed before their field or dialog was there. @type {string[]} */
+let kept = [];
+const mostKept = 200;
+let handing = false; // kept keys are being given to their field
+let pressing = false; // the key pressed now is one of them
 let prefix = '';
 let prefixAt = 0;
 
@@ -62,32 +71,78 @@ function keyName(e) {
     ((e.ctrlKey || e.metaKey) && key.length === 1 ? key.toLowerCase() : key);
 }
 
+/** hand gives the kept keys to the field that has the focus, one by one as if they were typed now. */
+export async function hand() {
+  if (handing) return;
+  handing = true;
+  while (kept.length > 0) {
+    const field = deepest(document.activeElement ?? document.body);
+    if (!typing(field)) kept = [];
+    else press(field, kept[0]);
+    await new Promise((r) => { setTimeout(r); }); // what the key changed is shown before the next one
+    kept.shift(); // not before: keys typed meanwhile come behind it
+  }
+  handing = false;
+}
+
+/** press does what a key does in a field. @param {Element} field @param {string} key */
+function press(field, key) {
+  pressing = true;
+  const free = field.dispatchEvent(new KeyboardEvent('keydown',
+    { key, bubbles: true, cancelable: true, composed: true }));
+  pressing = false;
+  if (free && key === 'Backspace') document.execCommand('delete');
+  else if (free && key.length === 1) document.execCommand('insertText', false, key);
+}
+
+/** expect keeps keys until a field has the focus. @param {Promise<unknown>} field */
+function expect(field) {
+  coming = field;
+  field.catch(() => { kept = []; }).then(() => {
+    if (coming !== field) return;
+    coming = null;
+    void hand();
+  });
+}
+
+/** keep keeps a key that is for a field or dialog on its way; Escape gives it up. @param {KeyboardEvent} e */
+function keep(e) {
+  const opening = opened.value !== '' && !document.querySelector('dialog:modal');
+  if (pressing || e.isComposing || !(coming || opening || kept.length > 0)) return;
+  if (e.key === 'Escape') {
+    giveUp();
+    if (opening) opened.value = '';
+  } else if (e.ctrlKey || e.metaKey || e.altKey || (e.key.length > 1 && e.key !== 'Enter' && e.key !== 'Backspace')) {
+    return;
+  } else if (kept.length < mostKept) {
+    kept.push(e.key);
+  }
+  e.preventDefault();
+  e.stopPropagation();
+}
+
+function giveUp() {
+  coming = null;
+  kept = [];
+}
+
 /** start listens for all shortcuts of the page. */
 export function start() {
-  // the dialog is still being loaded: keys are kept for it, Escape gives it up
-  addEventListener('keydown', (e) => {
-    if (!opened.value || document.querySelector('dialog:modal')) return;
-    if (e.key === 'Escape') opened.value = '';
-    else if (keyName(e).length > 1) return;
-    e.preventDefault();
-    e.stopPropagation();
-  }, true);
+  addEventListener('keydown', keep, true);
+  addEventListener('pointerdown', giveUp, true); // somebody goes elsewhere
   addEventListener('keydown', (e) => {
     // an open dialog handles the keys itself
     if (e.defaultPrevented || e.isComposing || document.querySelector('dialog:modal')) return;
     const name = keyName(e);
     const two = prefix && e.timeStamp - prefixAt < 1500 ? `${prefix} ${name}` : '';
     prefix = '';
-    if (typing(e.target) ? !name.startsWith('Mod+') : waiting && name.length === 1) return;
+    if (typing(e.target) && !name.startsWith('Mod+')) return;
     const named = (/** @type {string} */ keys) => all().find((s) => s.keys === keys);
     const hit = (two && named(two)) || named(name);
     if (hit) {
       const done = hit.run(e);
       if (done !== false) e.preventDefault();
-      if (done instanceof Promise) {
-        waiting = true;
-        void done.finally(() => { waiting = false; });
-      }
+      if (hit.field && done instanceof Promise) expect(done);
       return;
     }
     if (all().some((s) => s.keys.startsWith(name + ' '))) {

@@ -191,8 +191,8 @@ export function Page({ state }) {
     { keys: 'f', text: 'Field panel', run: () => togglePanel() },
     { keys: 'w', text: 'Wrap long lines', run: () => state.set({ wrap: !v.wrap }, false) },
     { keys: 'l', text: 'Live', run: () => state.set({ live: !v.live }) },
-    { keys: 'Mod+f', text: 'Find in the loaded rows',
-      run: () => (finding ? false : import('../ui/find.js').then(() => setFinding(true))) },
+    { keys: 'Mod+f', text: 'Find in the loaded rows', field: true,
+      run: () => (finding ? false : Find.load().then(() => setFinding(true))) },
     { keys: 'Escape', text: 'Close the drawer', run: () => { if (open) close(); else setFinding(false); } },
     { keys: 'j', text: 'Next row', run: () => grid.current?.move(1) },
     { keys: 'k', text: 'Row before', run: () => grid.current?.move(-1) },
@@ -235,7 +235,8 @@ export function Page({ state }) {
     <div class="logs-status">
       <span class="figures"><${Figures} run=${run} live=${live} /></span>
       <span class="grow"></span>
-      ${finding && html`<${Find} rows=${rows} grid=${grid} onClose=${() => setFinding(false)} />`}
+      ${finding && html`<${Find} rows=${rows} turn=${`${run.grown.value} ${run.folded.value}`} grid=${grid}
+        onClose=${() => setFinding(false)} />`}
       <${Tabs} label="View" tabs=${views} tab=${v.tab} onTab=${(/** @type {string} */ tab) => state.set({ tab })} />
       <${Pop} title="How rows look, and copying them" className="quiet small" side="right" menu label="View">
         ${(close) => html`<${ViewMenu} state=${state} rows=${rows} grid=${grid.current} onDefaults=${defaults}

@@ -62,7 +62,7 @@ export function Page({ state }) {
   };
   useEffect(() => { current()?.show(); }, [panels.length]);
   useKeys([
-    { keys: '/', text: 'To the editor', run: () => current()?.focus() },
+    { keys: '/', text: 'To the editor', field: true, run: () => current()?.focus() },
     { keys: 'Mod+Enter', text: 'Run', run: () => current()?.submit() },
     { keys: 'r', text: 'Run all panels again', run: () => void all() },
     { keys: 'f', text: 'Explore', run: () => setExplore(!explore) },

@@ -5,7 +5,7 @@ import { described } from '../core/api.js';
 import { duration, oneLine, plural } from '../core/format.js';
 import { db, range, zone } from '../core/state.js';
 import { nowNanos, parseTime } from '../core/time.js';
-import { Editor } from '../ui/editor.js';
+import { Editor, load } from '../ui/editor.js';
 import { ErrorBox } from '../ui/error.js';
 import { Icon } from '../ui/icons.js';
 import { Pop } from '../ui/pop.js';
@@ -25,8 +25,8 @@ const views = [{ id: 'graph', text: 'Graph' }, { id: 'table', text: 'Table' }, {
 
 /**
  * @typedef {{evaluate: () => Promise<void>, ahead: () => Promise<(() => void)|null>, submit: () => void, query: (q:
- *   string) => void, focus: () => void, show: () => void}} Handle what the page may ask of a panel; ahead evaluates and
- *   gives what shows the result
+ *   string) => void, focus: () => unknown, show: () => void}} Handle what the page may ask of a panel; ahead evaluates
+ *   and gives what shows the result
  */
 /** @typedef {{of: string, node: any, unit: {values: string, bounds: string}}} Tree */
 
@@ -83,7 +83,7 @@ export function Panel(props) {
       else set({ q });
     },
     submit: () => latest.current.query((editor.current?.text() ?? v.q).trim()),
-    focus: () => editor.current?.focus(),
+    focus: () => (editor.current ? editor.current.focus() : load().then(() => editor.current?.focus())),
     show: () => box.current?.scrollIntoView({ block: 'nearest' }),
   };
   useLayoutEffect(() => {

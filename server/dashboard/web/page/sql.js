@@ -6,7 +6,7 @@ import { format, statementAt } from '../core/statements.js';
 import * as saved from '../core/saved.js';
 import { refresh } from '../core/state.js';
 import * as store from '../core/store.js';
-import { Editor } from '../ui/editor.js';
+import { Editor, load } from '../ui/editor.js';
 import { Icon } from '../ui/icons.js';
 import { lazy } from '../ui/lazy.js';
 import { TimePicker } from '../ui/timepicker.js';
@@ -138,7 +138,8 @@ export function Page({ state }) {
     setTree(!tree);
   };
   useKeys([
-    { keys: '/', text: 'To the editor', run: () => editor.current?.focus() },
+    { keys: '/', text: 'To the editor', field: true,
+      run: () => (editor.current ? editor.current.focus() : load().then(() => editor.current?.focus())) },
     { keys: 'Mod+Enter', text: 'Run the statement under the cursor, or the selection',
       run: () => execute('statement') },
     { keys: 'Mod+Shift+Enter', text: 'Run all statements', run: () => execute('all') },

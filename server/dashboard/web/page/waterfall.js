@@ -85,13 +85,18 @@ function Waterfall({ tables, found, state, back }) {
   }, [rows, text]);
   const fitting = useMemo(() => (text === '' ? null : new Set(hits.map((i) => rows[i]))), [hits, text]);
   const spans = useMemo(() => rows.filter((s) => !s.missing && (!fitting || fitting.has(s))), [rows, fitting]);
+  /** gone are the hits of which the first was gone to: a step may come before the effect. */
+  const gone = useRef(hits);
   const step = (/** @type {number} */ by) => {
     if (hits.length === 0) return;
-    const next = (at + by + hits.length) % hits.length;
+    const next = ((gone.current === hits ? at : 0) + by + hits.length) % hits.length;
+    gone.current = hits;
     setAt(next);
     grid.current?.select(hits[next]);
   };
   useEffect(() => {
+    if (gone.current === hits) return;
+    gone.current = hits;
     setAt(0);
     if (hits.length > 0) grid.current?.select(hits[0]);
   }, [hits]);

@@ -37,7 +37,8 @@ export function sheet(name) {
 export const over = () => sheet('over.css');
 
 /**
- * lazy makes a component of one in a module that is not loaded yet.
+ * lazy makes a component of one in a module that is not loaded yet. Its function load brings the module before it is
+ * shown: then it is there at once.
  * @template T
  * @param {() => Promise<T>} load
  * @param {keyof T} name
@@ -45,17 +46,19 @@ export const over = () => sheet('over.css');
  * @param {boolean} [said] a word stands in its place until then
  */
 export function lazy(load, name, styles, said) {
-  return (/** @type {any} */ props) => {
-    const [loaded, setLoaded] = useState(/** @type {{is: any}|null} */ (null));
+  /** @type {any} */
+  let is = null;
+  const whole = () => bring(() => Promise.all([load(), over(), styles && sheet(styles)]))
+    .then(([m]) => { is = m[name]; });
+  const Lazy = (/** @type {any} */ props) => {
+    const [, setLoaded] = useState(is !== null);
     const [failed, setFailed] = useState(false);
-    useEffect(() => {
-      bring(() => Promise.all([load(), over(), styles && sheet(styles)]))
-        .then(([m]) => setLoaded({ is: m[name] }), () => setFailed(true));
-    }, []);
+    useEffect(() => { if (!is) whole().then(() => setLoaded(true), () => setFailed(true)); }, []);
     if (failed) return html`<p
       class="state">A part of this page is gone: a new version is installed. <button
         onClick=${() => location.reload()}>Reload</button></p>`;
-    return loaded ? html`<${loaded.is} ...${props} />`
+    return is ? html`<${is} ...${props} />`
       : said && html`<p class="state soft wait" role="status">Loading …</p>`;
   };
+  return Object.assign(Lazy, { load: whole });
 }

@@ -2,6 +2,7 @@
 // back.
 
 import { html, useLayoutEffect, useRef, useState } from '../lib/ui.js';
+import { hand } from '../core/keys.js';
 
 /**
  * Pop is a button with a panel below it.
@@ -88,6 +89,7 @@ export function Dialog({ title, onClose, className = '', children, bare }) {
   useLayoutEffect(() => {
     const before = document.activeElement, dialog = box.current;
     dialog?.showModal();
+    void hand();
     return () => {
       dialog?.close(); // first the dialog closes: what lies behind takes no focus before
       if (before instanceof HTMLElement) before.focus();
