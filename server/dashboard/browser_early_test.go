@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -18,6 +19,25 @@ func (p *page) filesLate() {
 	files := network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{late}}
 	if _, err := chromedp.Call(p.ctx, network.EmulateNetworkConditionsByRule, files); err != nil {
 		p.t.Fatal(err)
+	}
+}
+
+// typed presses keys as a keyboard does: one that the page takes brings no letter. Those of press bring theirs in any
+// case.
+func (p *page) typed(keys string) {
+	p.t.Helper()
+	for _, r := range keys {
+		events := kb.Encode(r)
+		down, up := *events[0], *events[len(events)-1]
+		if len(events) == 3 {
+			down.Text, down.UnmodifiedText = events[1].Text, events[1].UnmodifiedText
+		}
+		down.Type = "keyDown" // with its letter
+		for _, event := range []input.DispatchKeyEventParams{down, up} {
+			if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, event); err != nil {
+				p.t.Fatal(err)
+			}
+		}
 	}
 }
 
@@ -34,7 +54,7 @@ func TestKeysWaitForTheirField(t *testing.T) {
 		address := eval[string](p, `location.hash`)
 		p.filesLate()
 		p.mod("f")
-		p.press("infox" + kb.Backspace + kb.Enter)
+		p.typed("infox" + kb.Backspace + kb.Enter)
 		p.wait("the box", `document.activeElement.closest('.find')`)
 		p.quiet()
 		p.wait("what it finds", found+`.startsWith('info: 2 of ')`)
@@ -48,7 +68,7 @@ func TestKeysWaitForTheirField(t *testing.T) {
 		p.rowsShown()
 		p.filesLate()
 		p.mod("k")
-		p.press("theme: dark" + kb.Enter)
+		p.typed("theme: dark" + kb.Enter)
 		p.wait("the theme", `document.documentElement.dataset.theme === 'dark' && !document.querySelector('dialog')`)
 	})
 
@@ -57,8 +77,8 @@ func TestKeysWaitForTheirField(t *testing.T) {
 		p.rowsShown()
 		p.filesLate()
 		p.mod("k")
-		p.press("theme: dark" + kb.Escape)
-		p.press("w")
+		p.typed("theme: dark" + kb.Escape)
+		p.typed("w")
 		p.wait("a shortcut again", `location.hash.includes('wrap=')`)
 		p.quiet()
 		if eval[bool](p, `document.querySelector('dialog') !== null`) {
@@ -77,7 +97,7 @@ func TestKeysWaitForTheirField(t *testing.T) {
 			p.goTo(c.page[:1], c.page)
 			p.wait("its editor is on its way",
 				`document.querySelector('.editor') && !document.querySelector('.editor').shadowRoot?.querySelector('.cm-content')`)
-			p.press("/" + c.text)
+			p.typed("/" + c.text)
 			p.wait("the text in the editor",
 				`document.querySelector('.editor').shadowRoot?.querySelector('.cm-content')?.innerText.trim() === `+
 					quoteJSON(c.text))

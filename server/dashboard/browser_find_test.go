@@ -29,25 +29,25 @@ const findNow = `(() => {
 	};
 })()`
 
-// heldFinds holds what workers answer to find, until letGo.
-const heldFinds = `(() => {
+// heldCalls holds what workers answer to the method window.holding, until letGo.
+const heldCalls = `(() => {
 	window.held = [];
-	window.holding = false;
-	const finds = new Set();
+	window.holding = '';
+	const calls = new Set();
 	window.Worker = class extends Worker {
 		postMessage(message, ...more) {
-			if (message.method === 'find') finds.add(message.call);
+			if (message.method === window.holding) calls.add(message.call);
 			super.postMessage(message, ...more);
 		}
 		addEventListener(kind, listen, ...more) {
 			super.addEventListener(kind, kind !== 'message' ? listen : (e) => {
-				if (window.holding && finds.has(e.data.call)) window.held.push({ call: e.data.call, hand: () => listen(e) });
+				if (window.holding && calls.has(e.data.call)) window.held.push({ call: e.data.call, hand: () => listen(e) });
 				else listen(e);
 			}, ...more);
 		}
 	};
 	window.letGo = () => {
-		window.holding = false;
+		window.holding = '';
 		for (const one of window.held.splice(0)) one.hand();
 		return true;
 	};
@@ -91,7 +91,7 @@ func TestFindKeepsWhatIsTyped(t *testing.T) {
 	t.Parallel()
 	s := start(t)
 	s.ingest(t, "app", shopLines(3000, time.Second))
-	p := open(t, s, "/dashboard/sql#sql=SELECT+now()+AS+at,+level,+message+FROM+app+LIMIT+3000", heldFinds)
+	p := open(t, s, "/dashboard/sql#sql=SELECT+now()+AS+at,+level,+message+FROM+app+LIMIT+3000", heldCalls)
 	p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
 	p.runSQL(false)
 	p.rowsShown()
@@ -101,7 +101,7 @@ func TestFindKeepsWhatIsTyped(t *testing.T) {
 	p.press("i")
 	p.wait("what it finds", `/^1 of /.test(document.querySelector('.find .num').innerText)`)
 
-	eval[bool](p, `holding = true`)
+	eval[bool](p, `(holding = 'find') !== ''`)
 	p.press("nfo")
 	p.wait("that it is asked", `new Set(held.map((h) => h.call)).size === 3`)
 	refreshed := func() {
@@ -145,4 +145,28 @@ func TestFindInTraceHearsAtOnce(t *testing.T) {
 	if got := p.text(".hits"); !strings.HasPrefix(got, "2 of ") {
 		t.Errorf("the hits are %q, want the second", got)
 	}
+}
+
+// TestFoldIsNotOvertaken: rows that were asked for before equal rows were unfolded are shown unfolded, too.
+func TestFoldIsNotOvertaken(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	var lines []string
+	for i := range 500 { // five equal rows after each other
+		lines = append(lines, fmt.Sprintf(`{"ts":%d,"level":"info","message":"event %d %s"}`,
+			time.Now().Add(time.Duration(i-600)*time.Millisecond).UnixNano(), i/5, strings.Repeat("long ", 30)))
+	}
+	s.ingest(t, "app", lines)
+	p := open(t, s, "/dashboard/logs#t=app", heldCalls)
+	p.rowsShown()
+	p.wait("folded rows", `document.querySelector('.grid-row .repeats')`)
+	eval[bool](p, `(holding = 'fold') !== ''`)
+	p.press("r")
+	p.wait("that the new rows are folded", `new Set(held.map((h) => h.call)).size === 1`)
+	p.press("d")
+	p.wait("that those shown are unfolded", `new Set(held.map((h) => h.call)).size === 2`)
+	eval[bool](p, `letGo()`)
+	p.quiet()
+	p.wait("each row", `document.querySelector('.grid-row') && !document.querySelector('.grid-row .repeats') &&
+		document.querySelector('.logs-main .grid').getAttribute('aria-rowcount') === '500'`)
 }

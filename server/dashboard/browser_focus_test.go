@@ -58,6 +58,7 @@ func TestFocusStays(t *testing.T) {
 			`document.querySelector('.metrics-results table')`},
 		{"metrics", ""}, {"traces", ""}, {"traces#view=operations", `document.querySelector('table tbody tr')`},
 		{"traces#id=" + traceID(0), `document.querySelector('.waterfall .grid-row .operation')`},
+		{"alerts", `document.querySelector('.alerts .state h2')`},
 		{"pipelines#name=shop&s=info%20hello", ""}, {"ingest#t=app", ""}, {"status", ""},
 		{"status#tab=tables", `document.querySelector('table.tables tbody tr')`},
 		{"status#tab=queries", ""}, {"status#tab=inside", ""}, {"status#tab=config", ""},

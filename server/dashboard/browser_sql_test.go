@@ -14,9 +14,12 @@ import (
 )
 
 // openSQL opens the SQL page with a text in the editor.
-func openSQL(t *testing.T, s *server, text string) *page {
+func openSQL(t *testing.T, s *server, text string) *page { return openSQLWith(t, s, text) }
+
+// openSQLWith opens the SQL page with scripts that run before its own.
+func openSQLWith(t *testing.T, s *server, text string, scripts ...string) *page {
 	t.Helper()
-	p := open(t, s, "/dashboard/sql#sql="+url.QueryEscape(text))
+	p := open(t, s, "/dashboard/sql#sql="+url.QueryEscape(text), scripts...)
 	p.wait("the editor", `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`)
 	return p
 }

@@ -268,10 +268,10 @@ export class LogsRun {
    */
   async loadRows(scope, signal, take, place) {
     const sql = logsql.rows(scope, logsql.columnList(scope, this.state.get('cols')), pageSize);
-    const started = performance.now();
+    const started = performance.now(), fold = this.state.get('fold');
     try {
       const rows = await query(sql, { signal }), elapsed = performance.now() - started;
-      const roles = signal.aborted ? null : await this.shape(rows, scope);
+      const roles = signal.aborted ? null : await this.shape(rows, scope, fold);
       const found = signal.aborted ? null : await place?.(rows, scope, signal);
       if (signal.aborted || found === null) {
         rows.free();
@@ -285,6 +285,7 @@ export class LogsRun {
         this.elapsedMS.value = elapsed;
         this.sql.value = { ...this.sql.value, rows: sql };
         this.error.value = null;
+        if (fold !== this.state.get('fold')) void this.refold(); // switched meanwhile
         if (!roles) return;
         this.roles.value = roles;
         this.scope.value = { ...scope, roles };
@@ -301,10 +302,11 @@ export class LogsRun {
    * roles, with the longest text column as the message.
    * @param {import('../core/rows.js').Rows} rows
    * @param {logsql.Scope} scope
+   * @param {boolean} fold
    * @returns {Promise<logsql.Roles|null>}
    */
-  async shape(rows, scope) {
-    await rows.fold(this.state.get('fold') ? this.timeOf(rows, scope) : -1);
+  async shape(rows, scope, fold) {
+    await rows.fold(fold ? this.timeOf(rows, scope) : -1);
     if (scope.roles.message !== null || rows.total === 0) return null;
     const summary = await rows.summary();
     const texts = rows.columns.map((c, i) => ({ name: c.name, length: summary[i].length,
@@ -320,8 +322,13 @@ export class LogsRun {
   async refold() {
     const rows = this.rows.value, scope = this.scope.value;
     if (!rows || !scope) return;
-    await rows.fold(this.state.get('fold') ? this.timeOf(rows, scope) : -1);
-    this.folded.value++;
+    try {
+      await rows.fold(this.state.get('fold') ? this.timeOf(rows, scope) : -1);
+    } catch (e) {
+      if (rows === this.rows.value) this.error.value = described(e);
+      return; // other rows came meanwhile: they are folded by the switch as it is
+    }
+    if (rows === this.rows.value) this.folded.value++;
   }
 
   /** @param {import('../core/rows.js').Rows} rows @param {logsql.Scope} scope */

@@ -3,7 +3,8 @@
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
 import { described } from '../core/api.js';
 import { duration, oneLine, plural } from '../core/format.js';
-import { db, range, zone } from '../core/state.js';
+import * as router from '../core/router.js';
+import { db, range, session, zone } from '../core/state.js';
 import { nowNanos, parseTime } from '../core/time.js';
 import { Editor, load } from '../ui/editor.js';
 import { ErrorBox } from '../ui/error.js';
@@ -155,7 +156,10 @@ export function Panel(props) {
       <span class="grow"></span>
       <button class="small" disabled=${!v.q} title="Copy the expression" onClick=${() => copy(v.q)}>PromQL</button>
       <button class="small" disabled=${!v.q} title=${v.q ? asCurl() : 'Copy the request'}
-        onClick=${() => copy(asCurl())}>curl</button>`}
+        onClick=${() => copy(asCurl())}>curl</button>
+      ${session.value.features?.includes('rules') && html`<button class="small" disabled=${!v.q}
+        title="Make a rule of the expression"
+        onClick=${() => router.go('alerts', { make: '1', e: v.q })}>Rule</button>`}`}
       ${(count > 1 || v.q) && icon('copy', 'Duplicate the panel', props.onCopy)}
       ${count > 1 && html`${icon('up', 'Move the panel up', () => props.onMove(-1), place === 0)}
         ${icon('down', 'Move the panel down', () => props.onMove(1), place === count - 1)}

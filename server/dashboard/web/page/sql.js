@@ -4,7 +4,8 @@ import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../
 import { count } from '../core/format.js';
 import { format, statementAt } from '../core/statements.js';
 import * as saved from '../core/saved.js';
-import { refresh } from '../core/state.js';
+import * as router from '../core/router.js';
+import { refresh, session } from '../core/state.js';
 import * as store from '../core/store.js';
 import { Editor, load } from '../ui/editor.js';
 import { Icon } from '../ui/icons.js';
@@ -128,6 +129,11 @@ export function Page({ state }) {
     state.set({ view: 'plan' });
     void run.run(/^\s*EXPLAIN\b/i.test(s) ? s : 'EXPLAIN ANALYZE ' + s, limit);
   };
+  const makeRule = () => {
+    const text = editor.current?.text() ?? tab.text;
+    const s = statementAt(text, editor.current?.selection().from ?? 0)?.text;
+    if (s) router.go('alerts', { make: '1', lang: 'sql', e: s.replace(/\$(from|to)\b/g, ':$1') });
+  };
   const insert = (/** @type {string} */ text) => {
     if (!editor.current) return change(tab.text + text); // the editor takes the text of its tab when it comes
     editor.current.insert(text);
@@ -187,6 +193,8 @@ export function Page({ state }) {
           <button class="small" title="Ctrl+Shift+Enter" aria-disabled=${busy}
             onClick=${() => execute('all')}>Run all</button>
           <button class="small" aria-disabled=${busy} onClick=${explain}>Explain</button>
+          ${session.value.features?.includes('rules') && html`<button class="small"
+            title="Make a rule of the statement under the cursor" onClick=${makeRule}>Rule</button>`}
           <button class="small" onClick=${() => editor.current?.setText(format(editor.current.text()))}>Format</button>
           <span class="grow"></span>
           <label>at most <select aria-label="At most so many rows" value=${String(limit)}

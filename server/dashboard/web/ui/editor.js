@@ -1,7 +1,7 @@
 // The one text editor. It lives in a shadow root, where its styles need no permission of the policy; the library is
 // loaded when the first editor is shown.
 
-import { html, useEffect, useRef } from '../lib/ui.js';
+import { html, useLayoutEffect, useRef } from '../lib/ui.js';
 import { bring } from '../core/api.js';
 
 /** @typedef {typeof import('../lib/editor.js')} Library */
@@ -42,7 +42,8 @@ export function Editor(props) {
   const host = useRef(/** @type {HTMLElement|null} */ (null));
   const latest = useRef(props);
   latest.current = props;
-  useEffect(() => {
+  // At once, so that who waits for the library after this finds the editor there.
+  useLayoutEffect(() => {
     let view = /** @type {import('@codemirror/view').EditorView|null} */ (null);
     let wanted = true;
     void load().then((lib) => {

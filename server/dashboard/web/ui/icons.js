@@ -7,7 +7,7 @@ const paths = {
   logs: 'M2.5 4h11M2.5 8h11M2.5 12h7',
     sql: 'M3 4c0-1.1 2.2-2 5-2s5 .9 5 2-2.2 2-5 2-5-.9-5-2v8c0 1.1 2.2 2 5 2s5-.9 5-2V4M3 8c0 1.1 2.2 2 5 2s5-.9 5-2',
   metrics: 'M2 13.5h12M3 11l3.5-4.5 2.5 2L13 3', traces: 'M2 3.5h7M5 8h6M8 12.5h6',
-    pipelines: 'M2 4h4v4h4v4h4M2 12h4M10 4h4',
+    pipelines: 'M2 4h4v4h4v4h4M2 12h4M10 4h4', alerts: 'M4 11V7a4 4 0 0 1 8 0v4l1.5 1.5h-11zM6.8 14.5h2.4',
   ingest: 'M8 2v8M5 7l3 3 3-3M2.5 11v2.5h11V11', status: 'M1.5 8h3l2-5 3 10 2-5h3',
     clock: 'M8 14A6 6 0 1 0 8 2a6 6 0 0 0 0 12M8 5v3.2l2.2 1.6',
   chevron: 'M4 6l4 4 4-4', left: 'M10 3L5 8l5 5', right: 'M6 3l5 5-5 5', up: 'M3 10l5-5 5 5', down: 'M3 6l5 5 5-5',

@@ -1,0 +1,200 @@
+// The rules that the server evaluates by itself, as its metrics API lists them, what their alerts did over a range, and
+// documents of one rule.
+
+import { json, request } from './api.js';
+
+/**
+ * @typedef {object} Alert that is pending or fires
+ * @property {Record<string, string>} labels
+ * @property {Record<string, string>} annotations
+ * @property {string} state
+ * @property {string} activeAt
+ * @property {string} value
+ */
+
+/**
+ * @typedef {object} Rule
+ * @property {string} name
+ * @property {'alerting'|'recording'} type
+ * @property {string} query
+ * @property {string} [language] sql, or that of metrics
+ * @property {Record<string, string>} labels
+ * @property {string} health ok, err or unknown
+ * @property {string} [lastError]
+ * @property {number} evaluationTime s
+ * @property {string} lastEvaluation
+ * @property {string} [state] of an alerting rule: firing, pending or inactive
+ * @property {number} [duration] for which the condition has to hold, s
+ * @property {number} [keepFiringFor] s
+ * @property {Record<string, string>} [annotations] as they are written, with their templates
+ * @property {Alert[]} [alerts]
+ */
+
+/**
+ * @typedef {object} Group
+ * @property {string} name
+ * @property {string} file
+ * @property {string} [document] the group is one of this document of the server
+ * @property {number} interval s
+ * @property {number} evaluationTime s
+ * @property {string} lastEvaluation
+ * @property {number} [missed] evaluations that were left out
+ * @property {Rule[]} rules
+ */
+
+/** Item is a rule in its group, with a name of its own for the address. @typedef {{id: string, rule: Rule}} Item */
+
+/** kinds are what rules are filtered by. */
+export const kinds = ['firing', 'pending', 'error', 'inactive', 'recording'];
+
+/** isKind reports whether a rule is of a kind. @param {Rule} rule @param {string} kind */
+export function isKind(rule, kind) {
+  if (kind === 'error') return rule.health === 'err';
+  return kind === (rule.type === 'alerting' ? rule.state ?? 'inactive' : 'recording');
+}
+
+/**
+ * itemsOf names the rules of all groups: the group and the rule, and its number where several are called so.
+ * @param {Group[]} groups
+ * @returns {{group: Group, items: Item[]}[]}
+ */
+export function itemsOf(groups) {
+  /** @type {Map<string, number>} */
+  const taken = new Map();
+  return groups.map((group) => ({ group, items: group.rules.map((rule) => {
+    const name = `${group.name}/${rule.name}`, n = (taken.get(name) ?? 0) + 1;
+    taken.set(name, n);
+    return { id: n > 1 ? `${name}#${n}` : name, rule };
+  }) }));
+}
+
+/**
+ * fits returns a test of rules: each word occurs in the name, the group, its file, the query or a label.
+ * @param {string} text
+ * @returns {(group: Group, rule: Rule) => boolean}
+ */
+export function fits(text) {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+  return (group, rule) => {
+    if (words.length === 0) return true;
+    const all = [rule.name, group.name, group.file, rule.query,
+      ...[rule.labels, ...(rule.alerts ?? []).map((a) => a.labels)].flatMap((l) => Object.entries(l ?? {})
+        .map(([k, v]) => `${k}=${v}`))].join('\n').toLowerCase();
+    return words.every((w) => all.includes(w));
+  };
+}
+
+/** Run is a stretch of steps in one state. @typedef {{state: string, from: number, to: number}} Run to: behind it */
+
+/**
+ * runsOf joins the steps in which an alert fired or was pending; where both are so it fires.
+ * @param {{firing?: (number|null)[], pending?: (number|null)[]}} of values for each step, null: it was not in the state
+ * @returns {Run[]}
+ */
+export function runsOf({ firing = [], pending = [] }) {
+  /** @type {Run[]} */
+  const runs = [];
+  for (let i = 0; i < Math.max(firing.length, pending.length); i++) {
+    const state = firing[i] != null ? 'firing' : pending[i] != null ? 'pending' : '', last = runs.at(-1);
+    if (state === '') continue;
+    if (last?.state === state && last.to === i) last.to++;
+    else runs.push({ state, from: i, to: i + 1 });
+  }
+  return runs;
+}
+
+/**
+ * Draft is a rule that somebody writes, as texts.
+ * @typedef {object} Draft
+ * @property {'alert'|'record'} kind
+ * @property {string} name
+ * @property {string} language
+ * @property {string} expr
+ * @property {string} every
+ * @property {string} holds for which the condition has to hold; of an alert
+ * @property {string} labels a=b, c=d
+ * @property {string} summary of an alert
+ */
+
+/**
+ * labelsOf reads labels; null: they cannot be read.
+ * @param {string} text
+ * @returns {Record<string, string>|null}
+ */
+export function labelsOf(text) {
+  const pairs = text.split(',').map((s) => s.trim()).filter(Boolean).map((s) => /^([a-zA-Z_]\w*)\s*=\s*(.*)$/.exec(s));
+  return pairs.includes(null) ? null : Object.fromEntries(pairs.map((m) => [m?.[1], m?.[2].replace(/^"(.*)"$/, '$1')]));
+}
+
+/**
+ * documentOf is a draft as a document of the server.
+ * @param {Draft} d
+ */
+export function documentOf(d) {
+  const alert = d.kind === 'alert', labels = labelsOf(d.labels) ?? {};
+  const rule = { [d.kind]: d.name, ...(d.language === 'sql' && { language: 'sql' }), expr: d.expr,
+    ...(alert && d.holds && { for: d.holds }), ...(Object.keys(labels).length > 0 && { labels }),
+    ...(alert && d.summary && { annotations: { summary: d.summary } }) };
+  return JSON.stringify({ groups: [{ name: d.name, interval: d.every || undefined, rules: [rule] }] }, null, 1);
+}
+
+/** within reports whether an object has no other keys. @param {any} o @param {string[]} keys */
+const within = (o, keys) => Object.keys(o ?? {}).every((k) => keys.includes(k));
+
+/**
+ * draftOf reads a document that documentOf wrote; null: it holds something that a draft does not know.
+ * @param {string} text
+ * @returns {Draft|null}
+ */
+export function draftOf(text) {
+  try {
+    const { groups: [group, ...others], ...more } = JSON.parse(text), [rule] = group.rules;
+    const { alert, record, language = 'promql', expr, for: holds = '', labels = {}, annotations = {} } = rule;
+    const list = Object.entries(labels).map(([k, v]) => `${k}=${v}`).join(', '), name = alert ?? record;
+    const known = others.length === 0 && within(more, []) && group.rules.length === 1 && group.name === name &&
+      within(group, ['name', 'interval', 'rules']) && within(annotations, ['summary']) &&
+      within(rule, ['alert', 'record', 'language', 'expr', 'for', 'labels', 'annotations']) &&
+      JSON.stringify(labelsOf(list)) === JSON.stringify(labels);
+    return known ? { kind: alert === undefined ? 'record' : 'alert', name, language, expr, every: group.interval ?? '',
+      holds, labels: list, summary: annotations.summary ?? '' } : null;
+  } catch {
+    return null; // another way of writing documents
+  }
+}
+
+/**
+ * Trial is what a rule would have done. Times are seconds since the epoch.
+ * @typedef {object} Trial
+ * @property {number} from
+ * @property {number} to
+ * @property {number} step
+ * @property {{labels: Record<string, string>, states: {state: string, from: number, to: number}[], points: [number,
+ *   string][]}[]} series
+ * @property {number} left_out further series
+ */
+
+const yaml = { 'Content-Type': 'application/yaml' };
+const path = (/** @type {string} */ name) => `v1/rules/${encodeURIComponent(name)}`;
+
+/**
+ * trial asks what the rule of a document would have done over the last day.
+ * @param {string} document
+ * @param {AbortSignal} signal
+ * @returns {Promise<Trial>}
+ */
+export const trial = (document, signal) =>
+  json('v1/rules/try', { method: 'POST', body: document, headers: yaml, signal, background: true });
+
+/** documents lists the names of the documents. @returns {Promise<string[]>} */
+export const documents = async () =>
+  (await json('v1/rules', { background: true })).rules.map((/** @type {{name: string}} */ d) => d.name);
+
+/** definition reads a document. @param {string} name @returns {Promise<string>} */
+export const definition = async (name) => (await json(path(name))).rules[0].definition;
+
+/** save keeps a document under a name. @param {string} name @param {string} document */
+export const save = (name, document) =>
+  request(path(name), { method: 'PUT', body: document, headers: yaml, retry: false });
+
+/** remove takes a document away. @param {string} name */
+export const remove = (name) => request(path(name), { method: 'DELETE', retry: false });
