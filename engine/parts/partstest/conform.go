@@ -237,6 +237,9 @@ func unfinished(t *testing.T, s Place) {
 		t.Errorf("parts %v", files)
 	}
 	entries, err := s.List()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, e := range entries { // of those, all is removed
 		if err := s.Remove(e); err != nil {
 			t.Error(err)
