@@ -28,6 +28,8 @@ var layers = map[string]int{
 	// group by its folder, so that a new one needs no line here.
 	"server/web": 6, "server/protowire": 6, "server/result": 7, "server/write/rows/rejects": 7,
 	"server/write/rows": 8, "server/listen": 8,
+	"server/rules/expand": 7, "server/rules/file": 7, "server/rules/notify": 7,
+	"server/rules": 8, "server/rules/manage": 9,
 	"server/write": 9, "server/read": 9, "server/auth": 9, "server/admin": 9, "server/dashboard": 9,
 	"server": 10, "server/servertest": 11,
 	"cmd/varve": 11, "cmd/release": 11,
@@ -73,6 +75,10 @@ var within = map[string][]string{
 	"server/write/rows/entries": {"server/write/rows"},
 	"server/write/rows/tagged":  {"server/write/rows"},
 
+	"server/rules/file":   {"server/rules/expand"},
+	"server/rules/notify": {"server/rules/expand"},
+	"server/rules":        {"server/write/rows/samples"},
+
 	// Inside the executor of SQL: hash tables of values, expressions, then operators over them, then the planner that
 	// puts both together.
 	"sqlexec/expr":       {"sqlexec/intern"},
@@ -84,7 +90,8 @@ var within = map[string][]string{
 
 	// Commands that talk to a server share the client, and it knows none of them.
 	"cmd/varve": {"cmd/varve/client", "cmd/varve/ingest", "cmd/varve/export", "cmd/varve/tail",
-		"cmd/varve/shell", "cmd/varve/pipe", "cmd/varve/benchmark", "cmd/varve/arrowrows", "cmd/varve/progress"},
+		"cmd/varve/shell", "cmd/varve/pipe", "cmd/varve/benchmark", "cmd/varve/arrowrows", "cmd/varve/progress",
+		"cmd/varve/ruletest"},
 	"cmd/varve/ingest": {"cmd/varve/client", "cmd/varve/arrowrows", "cmd/varve/progress", "cmd/varve/export",
 		"cmd/varve/pipe"},
 	"cmd/varve/export":   {"cmd/varve/client", "cmd/varve/arrowrows", "cmd/varve/progress"},
@@ -117,7 +124,7 @@ var homes = map[string][]string{
 	"github.com/prometheus/client_golang": {"engine", "server", "wal", "sst", "pipeline", "cmd/varve"},
 	"github.com/prometheus/client_model":  {"server/admin"},
 	"github.com/prometheus/prometheus":    {"sqlexec/promql"},
-	"go.yaml.in/yaml/v3":                  {"pipeline"},
+	"go.yaml.in/yaml/v3":                  {"pipeline", "server/rules/file", "cmd/varve/ruletest"},
 	"github.com/pelletier/go-toml/v2":     {"cmd/varve", "server/admin"},
 	"github.com/alecthomas/kong":          {"cmd/varve"},
 	"github.com/google/pprof":             {"server/admin"},

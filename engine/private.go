@@ -25,10 +25,12 @@ const (
 	MetadataTable    = "metric_metadata"
 	ExemplarsTable   = "metric_exemplars"
 	RejectedTable    = "rejected"
+	RulesTable       = "rules"
+	AlertsTable      = "rule_alerts"
 )
 
 var ownTables = []string{PipelinesTable, ViewsTable, DashboardsTable, SlowQueriesTable, MetadataTable, ExemplarsTable,
-	RejectedTable}
+	RejectedTable, RulesTable, AlertsTable}
 
 // asideMark comes before the number in the name of a table that was set aside.
 const asideMark = ".aside-"

@@ -6,12 +6,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"varve/engine"
 	"varve/engine/schema"
 	"varve/server"
 	"varve/server/protowire"
 	"varve/server/read/slowquery"
+	"varve/server/rules"
 	"varve/server/servertest"
 	"varve/server/write/rows/rejects"
 	"varve/sqlexec"
@@ -21,7 +23,7 @@ import (
 // ownTables are the server's own tables, by name.
 var ownTables = []string{
 	engine.DashboardsTable, engine.ExemplarsTable, engine.MetadataTable, engine.PipelinesTable, engine.RejectedTable,
-	engine.SlowQueriesTable, engine.ViewsTable,
+	engine.AlertsTable, engine.RulesTable, engine.SlowQueriesTable, engine.ViewsTable,
 }
 
 // keeping is a server on a store that keeps what a server can keep, and its log of rejects.
@@ -32,6 +34,12 @@ func keeping(t *testing.T, e *engine.Engine) (*servertest.House, *rejects.Log) {
 		o.Rows.Rejects = left
 		o.Slow = slowquery.New(slowquery.Options{Store: e, TTL: "30d", Ratio: 1})
 		o.Query.Executor = sqlexec.New(e, sqlexec.Options{Ended: o.Slow.Ended})
+		var err error
+		r := rules.Options{Store: e, Samples: o.Metrics.Samples, SQL: o.Query.Executor}
+		if o.Rules, err = rules.New(r); err != nil {
+			t.Fatal(err)
+		}
+		o.Rules.Start()
 	}), left
 }
 
@@ -41,6 +49,14 @@ func keep(h *servertest.House, left *rejects.Log, name string) {
 	h.Want(h.Do("POST", "/v1/dashboards/"+name, "drawn"), 200, "")
 	h.Upload(name, "transform:\n  - field: ts\n    type: epoch, ms\n    index: timestamp\n")
 	h.Execute("CREATE VIEW " + name + " AS SELECT 1 AS one")
+	h.Want(h.Do("PUT", "/v1/rules/"+name, "groups: [{name: g, interval: 50ms, rules: [{alert: "+name+
+		", expr: vector(1)}]}]"), 200, "")
+	fired := "SELECT count(*) FROM service_private.rule_alerts WHERE rule = '" + name + "'"
+	for end := time.Now().Add(10 * time.Second); !strings.Contains(h.SQL(fired).Body, "[[1]]"); {
+		if time.Now().After(end) {
+			h.Fatalf("rule %s makes no alert", name)
+		}
+	}
 	described := protowire.AppendMessage(nil, 3, func(m []byte) []byte {
 		m = protowire.AppendBytes(protowire.AppendVarint(m, 1, 1), 2, name+"_total")
 		return protowire.AppendBytes(m, 4, "what it is")
@@ -67,6 +83,8 @@ func kept(h *servertest.House, name string) {
 	h.Want(h.Do("POST", "/v1/ingest?table=t&pipeline_name="+name, `{"ts":1700000000000}`, "Content-Type",
 		"application/json"), 200, "")
 	h.Want(h.SQL("SELECT one FROM "+name), 200, "[[1]]")
+	h.Want(h.Do("GET", "/v1/rules/"+name, ""), 200, "alert: "+name)
+	h.Holds("SELECT count(*), min(ended_at) FROM service_private.rule_alerts WHERE rule = '"+name+"'", "[[1 <nil>]]")
 	h.Want(h.Do("GET", "/v1/metricsapi/api/v1/metadata?metric="+name+"_total", ""), 200, `"what it is"`)
 	h.Want(h.Do("GET", "/v1/metricsapi/api/v1/query_exemplars?query="+name+"_total&start=0&end=9999999999", ""), 200,
 		`"trace_id":"`+name)

@@ -11,6 +11,7 @@ import (
 	"varve/server/read/metricsapi"
 	"varve/server/read/query"
 	"varve/server/read/traceapi"
+	"varve/server/rules/manage"
 	"varve/server/web"
 	"varve/server/write/bulk"
 	"varve/server/write/datadog"
@@ -49,6 +50,7 @@ func (s *Server) newProtocols(o *Options) ([]web.Protocol, error) {
 		jsonput.New(o.Rows).Protocol(o.Off.Puts),
 	}
 	list = append(list, lineproto.New(o.Lines).Protocols(o.Off.Lines)...)
+	o.Metrics.Rules = o.Rules
 	if o.Metrics.Samples != nil && !o.Off.Metrics {
 		list = append(list, remotewrite.New(o.Rows, o.Metrics.Samples).Protocol())
 		list = append(list, metricsapi.New(o.Metrics).Protocols()...)
@@ -62,6 +64,9 @@ func (s *Server) newProtocols(o *Options) ([]web.Protocol, error) {
 	list = append(list, page.Protocol())
 	if o.Saved != nil {
 		list = append(list, saved.New(o.Saved).Protocol())
+	}
+	if o.Rules != nil {
+		list = append(list, manage.New(o.Rules).Protocol())
 	}
 	return append(list, bulk.New(logs).Protocol()), nil // last: it owns all paths that look like its own
 }

@@ -32,6 +32,7 @@
 //
 //	web                  the frame: bodies, parameters, answers, errors, their bounds; Protocol and Route
 //	protowire/...        the wire format of protocol buffers; native histograms in it
+//	rules/...            rules that are evaluated by themselves, and whom they tell
 //	write/...            one package for each protocol that stores rows
 //	write/rows/...       how these packages make rows
 //	read/...             SQL, the metrics API with remote read, trace search; slow statements
@@ -71,6 +72,7 @@ import (
 	"varve/server/read/pgwire"
 	"varve/server/read/query"
 	"varve/server/read/slowquery"
+	"varve/server/rules"
 	"varve/server/web"
 	"varve/server/write/forward"
 	"varve/server/write/ingest"
@@ -143,6 +145,8 @@ type Options struct {
 	Slow *slowquery.Recorder
 	// Saved is the store that keeps saved views and queries; nil: none are kept.
 	Saved *engine.Engine
+	// Rules evaluates rules: the server shows them, takes documents of rules, and stops them; nil: there are none.
+	Rules *rules.Manager
 	// Dashboard is the web application; without files there is none.
 	Dashboard dashboard.Options
 

@@ -63,7 +63,15 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	calls, others := make(chan error, 1), make(chan error, 1)
 	go func() { calls <- s.shutdownRPC(ctx) }()
 	go func() { others <- s.listeners.shutdown(ctx) }()
+	ruled := make(chan struct{})
+	go func() {
+		defer close(ruled)
+		if s.o.Rules != nil {
+			s.o.Rules.Stop(ctx)
+		}
+	}()
 	err := errors.Join(s.drain(ctx, ls), <-calls, <-others)
+	<-ruled
 	if s.o.Slow != nil {
 		s.o.Slow.Close(ctx)
 	}

@@ -12,6 +12,7 @@ import (
 	"varve/engine/schema"
 	"varve/engine/timefmt"
 	"varve/server/auth"
+	"varve/server/rules/notify"
 )
 
 // Config is everything that can be configured. The tags of a field say all there is to a key but its meaning, which
@@ -22,7 +23,8 @@ import (
 //	min, max the least and the greatest value
 //	enum     the values, with commas between
 //	check    the name of one of checks
-//	secret   how it is masked: provider, the password in a user provider; word, all of it
+//	secret   how it is masked: provider, the password in a user provider; word, all of it; addresses, what may be secret
+//	         in each
 //
 // The order is that of the printed configuration.
 type Config struct {
@@ -142,6 +144,21 @@ type Config struct {
 		MaxExemplars     int           `key:"max_exemplars" default:"100000" min:"0"`
 		MaxConcurrent    int           `key:"max_concurrent_queries" default:"20" min:"0"`
 	} `key:"prom_store"`
+	Rules struct {
+		Files           []string      `key:"files"`
+		DB              string        `key:"db" default:"public" check:"nonempty"`
+		Interval        time.Duration `key:"interval" default:"1m" check:"positive"`
+		CatchUp         time.Duration `key:"catch_up" default:"0s"`
+		OutageTolerance time.Duration `key:"outage_tolerance" default:"1h" check:"positive"`
+		ResendDelay     time.Duration `key:"resend_delay" default:"1m" check:"positive"`
+		Alertmanagers   []string      `key:"alertmanagers" secret:"addresses"`
+		Webhooks        []string      `key:"webhooks" secret:"addresses"`
+		WebhookTemplate string        `key:"webhook_template"`
+		WebhookHeader   string        `key:"webhook_header" default:"X-Varve-Secret" check:"nonempty"`
+		WebhookSecret   string        `key:"webhook_secret" secret:"word"`
+		ExternalURL     string        `key:"external_url"`
+		ExternalLabels  []string      `key:"external_labels"`
+	} `key:"rules"`
 	TraceQueries struct {
 		Enable bool `key:"enable" default:"true"`
 	} `key:"jaeger"`
@@ -410,6 +427,8 @@ func (k *key) masked(text string) string {
 		return auth.Mask(text)
 	case secret == "word" && text != "":
 		return "***"
+	case secret == "addresses":
+		return notify.Hidden(text)
 	}
 	return text
 }
@@ -432,7 +451,7 @@ func (k *key) print() string {
 	case *[]string:
 		quoted := make([]string, len(*v))
 		for i, s := range *v {
-			quoted[i] = strconv.Quote(s)
+			quoted[i] = strconv.Quote(k.masked(s))
 		}
 		return "[" + strings.Join(quoted, ", ") + "]"
 	}

@@ -41,6 +41,7 @@ type commandLine struct {
 	Dump    dumpCommand    `cmd:"" group:"Without a server:" help:"Print a file of a data directory readably."`
 	Restore restoreCommand `cmd:"" group:"Without a server:" help:"Make a data directory of a backup."`
 	VRL     vrlCommand     `cmd:"" name:"vrl" group:"Without a server:" help:"Run a script of the vrl processor over events."`
+	Rules   rulesCommand   `cmd:"" group:"Without a server:" help:"Check files of rules, and run their unit tests."`
 	Config  configCommand  `cmd:"" group:"Without a server:" help:"Check, print and show configurations."`
 	User    userCommand    `cmd:"" group:"Without a server:" help:"Make and check user files."`
 

@@ -7,12 +7,13 @@ import (
 	"varve/server/auth"
 )
 
-// reload takes over what may change while the server runs: certificates, users and the log level. It says what changed,
-// and which other keys of the configuration are others now.
+// reload takes over what may change while the server runs: certificates, users, files of rules and the log level. It
+// says what changed, and which other keys of the configuration are others now.
 func (n *node) reload(s *serveCommand, io streams, logs *logs) {
 	n.notify.tell("STATUS=reading the configuration again")
 	defer n.notify.tell(n.status())
 	n.reloadCertificates()
+	n.reloadRules()
 	if n.users != nil {
 		n.reloadUsers()
 	}

@@ -29,6 +29,7 @@ import (
 	"varve/server/dashboard"
 	"varve/server/read/metricsapi"
 	"varve/server/read/query"
+	"varve/server/rules"
 	"varve/server/web"
 	"varve/server/write/ingest"
 	"varve/server/write/lineproto"
@@ -133,9 +134,10 @@ type node struct {
 	store   *engine.Engine
 	opened  atomic.Pointer[engine.Engine] // store, for goroutines that run before it is open; nil until then
 	server  *server.Server
-	pool    *exec.Pool   // memory of queries
-	intake  *web.Intake  // memory of bodies
-	answers *web.Answers // memory of answers
+	rules   *rules.Manager // nil: there are none
+	pool    *exec.Pool     // memory of queries
+	intake  *web.Intake    // memory of bodies
+	answers *web.Answers   // memory of answers
 	users   *auth.Users
 	zone    *time.Location                 // of requests that name none
 	series  atomic.Pointer[samples.Tables] // of remote write; nil: none yet
@@ -312,6 +314,9 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 	}
 	metrics := c.metrics(n)
 	metrics.Queries, metrics.Ended = queries, ended(slow)
+	if n.rules, err = c.newRules(n, &metrics, sql, logs.logger("server/rules")); err != nil {
+		return nil, err
+	}
 	return server.New(server.Options{
 		BodyLimit: int64(c.HTTP.BodyLimit), Intake: n.intake, Answers: n.answers, Timeout: c.HTTP.Timeout, Zone: n.zone,
 		EnableCORS: c.HTTP.EnableCORS, CORSOrigins: c.HTTP.CORSOrigins,
@@ -336,6 +341,7 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		PG:        c.pg(n, sql),
 		Slow:      slow,
 		Saved:     n.store,
+		Rules:     n.rules,
 		Dashboard: c.dashboard(),
 		Logger:    logs.logger("server"),
 	}, registry)

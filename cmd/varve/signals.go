@@ -31,6 +31,9 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 		return errors.Join(err, n.unlisten(), n.store.Close(context.Background(), false))
 	}
 	go func() { served <- n.answer() }()
+	if n.rules != nil {
+		n.rules.Start()
+	}
 	n.banner(io, recovered)
 	n.ready = recovered
 	if recovered {

@@ -75,6 +75,42 @@ WITH(
   ttl = '7days'
 );
 
+CREATE TABLE IF NOT EXISTS "rule_alerts" (
+  "active_at" TIMESTAMP(3) NULL,
+  "alert" STRING NULL,
+  "annotations" STRING NULL,
+  "at" TIMESTAMP(3) NOT NULL,
+  "delivered" STRING NULL,
+  "ended_at" TIMESTAMP(3) NULL,
+  "file" STRING NULL,
+  "fired_at" TIMESTAMP(3) NULL,
+  "group" STRING NULL,
+  "labels" STRING NULL,
+  "rule" STRING NULL,
+  "sent_at" TIMESTAMP(3) NULL,
+  "value" DOUBLE NULL,
+  TIME INDEX ("at"),
+  PRIMARY KEY ("alert")
+)
+
+ENGINE=mito
+WITH(
+  ttl = 'forever'
+);
+
+CREATE TABLE IF NOT EXISTS "rules" (
+  "definition" STRING NULL,
+  "name" STRING NULL,
+  "saved_at" TIMESTAMP(3) NOT NULL,
+  TIME INDEX ("saved_at"),
+  PRIMARY KEY ("name")
+)
+
+ENGINE=mito
+WITH(
+  ttl = 'forever'
+);
+
 CREATE TABLE IF NOT EXISTS "slow_queries" (
   "client" STRING NULL,
   "cost" BIGINT UNSIGNED NULL,

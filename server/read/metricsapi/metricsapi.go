@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"varve/engine"
+	"varve/server/rules"
 	"varve/server/write/rows/samples"
 	"varve/sqlexec"
 	"varve/sqlexec/exec"
@@ -22,6 +23,8 @@ type Options struct {
 	Memory *exec.Pool
 	// Queries runs the queries; nil: by the default limits.
 	Queries *promql.Service
+	// Rules are what rules and alerts show; nil: there are none.
+	Rules *rules.Manager
 	// Timeout bounds a query or a list; 0: no bound.
 	Timeout time.Duration
 

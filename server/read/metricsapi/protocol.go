@@ -44,9 +44,9 @@ func (h *Handler) queries() (list []web.Route) {
 		"format_query":    endpoint(h.FormatQuery), "parse_query": endpoint(h.ParseQuery),
 		"status/buildinfo": endpoint(h.BuildInfo), "status/runtimeinfo": endpoint(h.RuntimeInfo),
 		"status/tsdb": endpoint(h.TSDB), "status/config": endpoint(fixed(noConfig)),
-		"status/flags": endpoint(fixed(noFlags)), "rules": endpoint(fixed(noRules)),
-		"alerts": endpoint(fixed(noAlerts)), "targets": endpoint(fixed(noTargets)),
-		"alertmanagers":    endpoint(fixed(noManagers)),
+		"status/flags": endpoint(fixed(noFlags)), "rules": endpoint(h.Rules),
+		"alerts": endpoint(h.Alerts), "targets": endpoint(fixed(noTargets)),
+		"alertmanagers":    endpoint(h.Alertmanagers),
 		"targets/metadata": endpoint(fixed(noneOfTheKind)), "features": endpoint(fixed(knownToBeEmpty)),
 	} {
 		list = append(list, web.On(web.GetPost, queries+path, web.AccessRead, handler))

@@ -116,7 +116,6 @@ const (
 	noRules        = `{"groups":[]}`
 	noAlerts       = `{"alerts":[]}`
 	noTargets      = `{"activeTargets":[],"droppedTargets":[],"droppedTargetCounts":{}}`
-	noManagers     = `{"activeAlertmanagers":[],"droppedAlertmanagers":[]}`
 	noneOfTheKind  = `[]`
 	knownToBeEmpty = `{}`
 )
