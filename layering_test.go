@@ -88,6 +88,9 @@ var within = map[string][]string{
 	"sqlexec/promql":     {"sqlexec/exec", "sqlexec/expr", "sqlexec/promql/histogram"},
 	"sqlexec/rowfile":    {"sqlexec/expr"},
 
+	// Stages are compiled from the tree of log queries.
+	"sqlexec/logql/stage": {"sqlexec/logql/syntax"},
+
 	// Commands that talk to a server share the client, and it knows none of them.
 	"cmd/varve": {"cmd/varve/client", "cmd/varve/ingest", "cmd/varve/export", "cmd/varve/tail",
 		"cmd/varve/shell", "cmd/varve/pipe", "cmd/varve/benchmark", "cmd/varve/arrowrows", "cmd/varve/progress",
