@@ -1,6 +1,7 @@
 package sqlexec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -49,7 +50,8 @@ func (x *Executor) observe(s *Session, st parse.Statement) *observed {
 		return nil
 	}
 	_, metrics := st.(*parse.TQL)
-	return &observed{x: x, st: st, ended: Ended{DB: s.database(), User: s.User, Client: s.Client, Text: st.Source(),
+	return &observed{x: x, st: st, ended: Ended{DB: s.database(), User: s.User, Client: s.Client,
+		Text:    cmp.Or(s.Shown, st.Source()),
 		Metrics: metrics, Began: x.o.Now()}}
 }
 

@@ -94,11 +94,11 @@ func (q *query) begin(ctx context.Context) (_ context.Context, done func()) {
 func (x *Executor) start(ctx context.Context, s *Session, st parse.Statement) (_ context.Context, done func()) {
 	if q := s.listed; q != nil {
 		x.running.mu.Lock()
-		q.db, q.text = s.database(), shownText(st.Source())
+		q.db, q.text = s.database(), shownText(cmp.Or(s.Shown, st.Source()))
 		x.running.mu.Unlock()
 		return q.begin(ctx)
 	}
-	q := x.list(s, st.Source())
+	q := x.list(s, cmp.Or(s.Shown, st.Source()))
 	ctx, end := q.begin(ctx)
 	return ctx, func() {
 		x.unlist(q)

@@ -13,6 +13,7 @@
 package sqlexec
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/netip"
@@ -66,6 +67,11 @@ type Session struct {
 	Now func() time.Time
 	// ConnID is what connection_id() answers.
 	ConnID uint64
+	// Private are functions that only statements of this session can call, by name.
+	Private map[string]*expr.Private
+	// Shown is the text that lists of statements and logs show in place of a statement that the server made of another
+	// language; empty: the statement.
+	Shown string
 	// Analyzing is called when EXPLAIN ANALYZE begins to run a query. Its argument returns the figures of the query so
 	// far; it may be called from any goroutine, also after the query has ended. nil: no call.
 	Analyzing func(sofar func() Measured)
@@ -173,7 +179,7 @@ func (x *Executor) Parse(text string) ([]parse.Statement, error) { return parse.
 // statement that the session executes.
 func (x *Executor) ParseWithin(ctx context.Context, s *Session, text string) (list []parse.Statement, release func(),
 	err error) {
-	s.listed = x.list(s, text)
+	s.listed = x.list(s, cmp.Or(s.Shown, text))
 	ctx, done := s.listed.begin(ctx)
 	defer done()
 	held := x.held(ctx)
@@ -201,7 +207,7 @@ func (x *Executor) context(s *Session) *expr.Context {
 		zone = time.UTC
 	}
 	return &expr.Context{Zone: zone, Now: x.now(s), DB: s.database(), User: s.User, ConnID: s.ConnID,
-		Version: x.o.Version, Memory: s.memory.Memory()}
+		Version: x.o.Version, Memory: s.memory.Memory(), Private: s.Private}
 }
 
 // tableName resolves a name of one to three parts against the session.

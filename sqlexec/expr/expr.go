@@ -104,6 +104,8 @@ type Context struct {
 	// Version is the server's.
 	Version string
 	Memory  Memory // for constants that are computed; nil: they are not counted
+	// Private are the functions of the session, by name.
+	Private map[string]*Private
 
 	branch int // branches around what is being bound, see InBranch
 

@@ -105,6 +105,9 @@ func (c *Context) Call(name string, args ...Expr) (Expr, error) {
 		return c.variable(variable)
 	}
 	f := functions[name]
+	if f == nil && c != nil && c.Private[name] != nil {
+		f = c.Private[name].f
+	}
 	if f == nil {
 		return nil, status.Because(planError("Invalid function '%s'.%s", name, didYouMean(name)), status.NoFunction)
 	}
