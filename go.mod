@@ -18,6 +18,7 @@ require (
 	github.com/dsnet/compress v0.0.1
 	github.com/evanw/esbuild v0.28.2
 	github.com/fasthttp/router v1.5.4
+	github.com/fasthttp/websocket v1.5.12
 	github.com/fxamacker/cbor/v2 v2.9.6
 	github.com/google/pprof v0.0.0-20260906184651-6331bc6350fe
 	github.com/jackc/pgx/v5 v5.13.0

@@ -85,8 +85,10 @@ var within = map[string][]string{
 	"sqlexec/exec":       {"sqlexec/expr", "sqlexec/intern", "sqlexec/spill"},
 	"sqlexec/infoschema": {"sqlexec/parse"},
 	"sqlexec/plan":       {"sqlexec/parse", "sqlexec/expr", "sqlexec/exec", "sqlexec/spill"},
-	"sqlexec/promql":     {"sqlexec/exec", "sqlexec/expr", "sqlexec/promql/histogram"},
-	"sqlexec/rowfile":    {"sqlexec/expr"},
+	"sqlexec/logql": {"sqlexec/parse", "sqlexec/expr", "sqlexec/promql", "sqlexec/logql/syntax",
+		"sqlexec/logql/stage"},
+	"sqlexec/promql":  {"sqlexec/exec", "sqlexec/expr", "sqlexec/promql/histogram"},
+	"sqlexec/rowfile": {"sqlexec/expr"},
 
 	// Stages are compiled from the tree of log queries.
 	"sqlexec/logql/stage": {"sqlexec/logql/syntax"},
@@ -111,6 +113,7 @@ var within = map[string][]string{
 var homes = map[string][]string{
 	"github.com/valyala/fasthttp":         {"server", "bench"},
 	"github.com/fasthttp/router":          {"server"},
+	"github.com/fasthttp/websocket":       {"server/read/logapi"},
 	"github.com/bytedance/sonic":          {"flatten"},
 	"github.com/jackc/pgx/v5":             {"server/read/pgwire"},
 	"github.com/RoaringBitmap/roaring/v2": {"sst", "sst/index"},

@@ -28,7 +28,7 @@ const (
 	made     kind = "made"    // Ctx.Make or Ctx.Turn: a few are made at a time, and wait for room
 	figures  kind = "figures" // as made, with places and room of their own
 	pieces   kind = "pieces"  // Ctx.Pieces: no more than a piece is held, and one item
-	results  kind = "results" // Ctx.Results, Ctx.Events, or a body that the memory of a query counts
+	results  kind = "results" // Ctx.Results, Ctx.Events, messages of a WebSocket, a body in the memory of a query
 	ofWrites kind = "written" // of a request that writes: counted with its body
 	static   kind = "static"  // files of the page, which all answers share
 )
@@ -42,15 +42,20 @@ var kinds = map[kind]string{
 		/v1/pipelines/{name} /v1/pipelines/{name}/ddl /api/v2/buckets /query /api/v1/query_exemplars /api/v1/format_query /api/v1/parse_query
 		/api/v1/status/buildinfo /api/v1/status/runtimeinfo /api/v1/status/tsdb /api/v1/status/config /api/v1/status/flags /api/v1/rules
 		/api/v1/alerts /api/v1/targets /api/v1/alertmanagers /api/v1/targets/metadata /api/v1/features`,
-	pieces:   `/v1/dashboards/{name} /api/v1/query /api/v1/query_range /api/v1/labels /api/v1/label/{name}/values /api/v1/series /api/v1/metadata`,
-	results:  `/v1/sql /v1/mquery /v1/sql/analyze/stream /api/v1/read /read /api/services /api/services/{service}/operations /api/operations /api/traces /api/traces/{id} /api/dependencies`,
+	pieces: `/v1/dashboards/{name} /api/v1/query /api/v1/query_range /api/v1/labels /api/v1/label/{name}/values /api/v1/series /api/v1/metadata`,
+	results: `/v1/sql /v1/mquery /v1/sql/analyze/stream /api/v1/read /read /api/services /api/services/{service}/operations
+		/loki/api/v1/query /loki/api/v1/query_range /loki/api/v1/format_query /loki/api/v1/labels /loki/api/v1/label
+		/loki/api/v1/label/{name}/values /loki/api/v1/series /loki/api/v1/index/stats /loki/api/v1/index/volume
+		/loki/api/v1/index/volume_range /loki/api/v1/patterns /loki/api/v1/detected_labels /loki/api/v1/detected_fields
+		/loki/api/v1/detected_field/{name}/values /loki/api/v1/drilldown-limits /loki/api/v1/status/buildinfo
+		/loki/api/v1/tail /api/operations /api/traces /api/traces/{id} /api/dependencies`,
 	ofWrites: `/v1/ingest /v1/events/logs /write /api/v2/write /api/v3/write_lp /api/v1/write /v1/traces /v1/logs /v1/metrics /v1/otlp/v1/traces /v1/otlp/v1/logs /v1/otlp/v1/metrics`,
 	static:   `/dashboard/{file:*}`,
 }
 
 // prefixes are what kinds leaves out of a path.
 var prefixes = strings.NewReplacer("/v1/events/pipelines", "/v1/pipelines", servertest.LinesPath, "",
-	servertest.MetricsPath, "", "/v1/jaeger", "")
+	servertest.MetricsPath, "", "/v1/jaeger", "", "/v1/logpush/loki", "/loki")
 
 // pushes are the protocols in which shippers and log libraries push.
 var pushes = []string{"bulk", "hec", "datadog", "logpush", "journald", "jsonput"}

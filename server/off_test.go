@@ -32,6 +32,7 @@ func TestProtocolsOff(t *testing.T) {
 		{"OTLP", server.Protocols{OTLP: true}, `^/v1/otlp/|^/v1/(metrics|logs|traces)$`},
 		{"trace search", server.Protocols{TraceQueries: true},
 			`^(/v1/jaeger)?/api/(services|operations|dependencies|traces)(/|$)`},
+		{"log queries", server.Protocols{LogQueries: true}, `^(/v1/logpush)?/loki/api/v1/[^p]|/patterns$`},
 		{"analysis as a stream", server.Protocols{AnalyzeStream: true}, `^/v1/sql/analyze/`},
 		{"none", server.Protocols{}, `^$`},
 	} {

@@ -8,6 +8,7 @@ import (
 	"varve/server/admin"
 	"varve/server/dashboard"
 	"varve/server/dashboard/saved"
+	"varve/server/read/logapi"
 	"varve/server/read/metricsapi"
 	"varve/server/read/query"
 	"varve/server/read/traceapi"
@@ -45,7 +46,7 @@ func (s *Server) newProtocols(o *Options) ([]web.Protocol, error) {
 		otlp.New(o.OTLP).Protocol(o.Off.OTLP),
 		hec.New(logs).Protocol(),
 		datadog.New(logs).Protocol(),
-		logpush.New(o.Rows).Protocol(),
+		logpush.New(o.Rows, o.TenantsAreDatabases).Protocol(),
 		journald.New(o.Rows).Protocol(),
 		jsonput.New(o.Rows).Protocol(o.Off.Puts),
 	}
@@ -54,6 +55,12 @@ func (s *Server) newProtocols(o *Options) ([]web.Protocol, error) {
 	if o.Metrics.Samples != nil && !o.Off.Metrics {
 		list = append(list, remotewrite.New(o.Rows, o.Metrics.Samples).Protocol())
 		list = append(list, metricsapi.New(o.Metrics).Protocols()...)
+	}
+	if o.Metrics.Store != nil {
+		list = append(list, logapi.New(logapi.Options{Executor: o.Query.Executor, Admit: asks.Admit,
+			Store: o.Metrics.Store, Memory: o.Metrics.Memory, Queries: o.Metrics.Queries,
+			TenantsAreDatabases: o.TenantsAreDatabases, Version: o.Metrics.Version, Commit: o.Metrics.Commit,
+			Branch: o.Metrics.Branch}).Protocol(o.Off.LogQueries))
 	}
 	list = append(list, traceapi.New(traceapi.Options{Executor: o.Query.Executor, Admit: asks.Admit}).
 		Protocol(o.Off.TraceQueries))

@@ -143,6 +143,8 @@ type Options struct {
 	// Slow records slow statements for the handlers that share it: the server shows its figures and closes it; nil:
 	// none.
 	Slow *slowquery.Recorder
+	// TenantsAreDatabases makes the header X-Scope-OrgID of log push and its queries the name of the database.
+	TenantsAreDatabases bool
 	// Saved is the store that keeps saved views and queries; nil: none are kept.
 	Saved *engine.Engine
 	// Rules evaluates rules: the server shows them, takes documents of rules, and stops them; nil: there are none.
@@ -160,6 +162,7 @@ type Protocols struct {
 	Metrics       bool // the metrics API, with remote write and read
 	OTLP          bool // on HTTP, and its methods of gRPC
 	TraceQueries  bool
+	LogQueries    bool // of the log push protocol
 	AnalyzeStream bool // /v1/sql/analyze/stream
 }
 

@@ -75,7 +75,24 @@ POST /debug/prof/mem/deactivate admin
 GET /debug/prof/mem/status admin
 GET /favicon.ico open
 GET POST /health open
+GET POST /loki/api/v1/detected_field/{name}/values read
+GET POST /loki/api/v1/detected_fields read
+GET POST /loki/api/v1/detected_labels read
+GET POST /loki/api/v1/drilldown-limits read
+GET POST /loki/api/v1/format_query read
+GET POST /loki/api/v1/index/stats read
+GET POST /loki/api/v1/index/volume read
+GET POST /loki/api/v1/index/volume_range read
+GET POST /loki/api/v1/label read
+GET POST /loki/api/v1/label/{name}/values read
+GET POST /loki/api/v1/labels read
+GET POST /loki/api/v1/patterns read
 POST /loki/api/v1/push write
+GET POST /loki/api/v1/query read
+GET POST /loki/api/v1/query_range read
+GET POST /loki/api/v1/series read
+GET POST /loki/api/v1/status/buildinfo read
+GET /loki/api/v1/tail read
 GET /metrics metrics
 GET /ping open
 GET POST /query user
@@ -170,7 +187,24 @@ GET POST /v1/lineproto/query user
 GET /v1/lineproto/ready open
 POST /v1/lineproto/write write
 POST /v1/logpush/api/v1/push write
+GET POST /v1/logpush/loki/api/v1/detected_field/{name}/values read
+GET POST /v1/logpush/loki/api/v1/detected_fields read
+GET POST /v1/logpush/loki/api/v1/detected_labels read
+GET POST /v1/logpush/loki/api/v1/drilldown-limits read
+GET POST /v1/logpush/loki/api/v1/format_query read
+GET POST /v1/logpush/loki/api/v1/index/stats read
+GET POST /v1/logpush/loki/api/v1/index/volume read
+GET POST /v1/logpush/loki/api/v1/index/volume_range read
+GET POST /v1/logpush/loki/api/v1/label read
+GET POST /v1/logpush/loki/api/v1/label/{name}/values read
+GET POST /v1/logpush/loki/api/v1/labels read
+GET POST /v1/logpush/loki/api/v1/patterns read
 POST /v1/logpush/loki/api/v1/push write
+GET POST /v1/logpush/loki/api/v1/query read
+GET POST /v1/logpush/loki/api/v1/query_range read
+GET POST /v1/logpush/loki/api/v1/series read
+GET POST /v1/logpush/loki/api/v1/status/buildinfo read
+GET /v1/logpush/loki/api/v1/tail read
 GET /v1/logpush/ready open
 POST /v1/logs write
 GET POST /v1/mquery user

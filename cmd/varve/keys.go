@@ -162,6 +162,10 @@ type Config struct {
 	TraceQueries struct {
 		Enable bool `key:"enable" default:"true"`
 	} `key:"jaeger"`
+	LogPush struct {
+		Queries bool   `key:"queries" default:"true"`
+		Tenants string `key:"tenants" default:"none" enum:"none,databases"`
+	} `key:"logpush"`
 	OTLP struct {
 		Enable         bool `key:"enable" default:"true"`
 		TraceChunkSize int  `key:"trace_ingest_chunk_size" default:"512" min:"1"`

@@ -35,6 +35,8 @@ var optionForms = map[string]func(string) (string, bool){
 	"table_data_model":                     anyText,
 	"service.semantic.":                    anyText,
 	"trace_table_partitions":               count,
+	"log_line_column":                      anyText,
+	"log_labels":                           anyText,
 }
 
 // ReadOnlyOption is the option of a table that refuses changes of rows and columns.

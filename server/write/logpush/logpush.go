@@ -27,15 +27,16 @@ const defaultTable = "loki_logs"
 // Handler answers pushes. Safe for concurrent use.
 type Handler struct {
 	o             rows.Deps
+	tenants       bool // the header X-Scope-OrgID names the database
 	decoders      spare.List[decoder]
 	rows, skipped prometheus.Counter
 }
 
-// New makes a handler.
-func New(o rows.Deps) *Handler {
+// New makes a handler. tenants says that tenants are databases.
+func New(o rows.Deps, tenants bool) *Handler {
 	o.RowBytes = cmp.Or(o.RowBytes, web.RowBytes)
 	return &Handler{
-		o: o,
+		o: o, tenants: tenants,
 		rows: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_logpush_rows_total",
 			Help: "Rows written by requests of log push."}),
 		skipped: prometheus.NewCounter(prometheus.CounterOpts{Name: "varve_logpush_skipped_total",
@@ -117,6 +118,11 @@ func (h *Handler) Push(c *web.Ctx) error {
 		table = defaultTable
 	}
 	db, _ := web.Database(c.HeaderDB(), string(c.QueryArgs().Peek("db")))
+	if h.tenants {
+		if db = c.HeaderText("X-Scope-OrgID"); db == "" {
+			return web.NewReject(401, "no org id")
+		}
+	}
 	through, err := h.pipeline(c, db, table)
 	if err != nil {
 		return err

@@ -1,0 +1,129 @@
+package logql
+
+import (
+	"bytes"
+	"strings"
+
+	"varve/sqlexec/logql/stage"
+)
+
+// LevelLabel is the metadata that holds the level of a line, found when it is asked for.
+const LevelLabel = "detected_level"
+
+// levelNames are the names of labels, metadata and members of lines that hold a level, in the order in which they
+// count.
+var levelNames = []string{"level", "LEVEL", "Level", "log.level", "log_level", "severity", "SEVERITY", "Severity",
+	"SeverityText", "lvl", "LVL", "Lvl", "severity_text", "Severity_Text", "SEVERITY_TEXT"}
+
+// levelWords are the levels by the words that lines write for them.
+var levelWords = map[string]string{
+	"trace": "trace", "trc": "trace", "debug": "debug", "dbg": "debug",
+	"info": "info", "inf": "info", "information": "info", "informational": "info", "notice": "info",
+	"warn": "warn", "wrn": "warn", "warning": "warn", "error": "error", "err": "error",
+	"critical": "critical", "crit": "critical", "fatal": "fatal",
+}
+
+// unknownLevel is the level of lines that name none.
+const unknownLevel = "unknown"
+
+// levelOf is the level that a word stands for; a word that stands for none is the level itself.
+func levelOf(word string) string {
+	if level, ok := levelWords[strings.ToLower(word)]; ok {
+		return level
+	}
+	return word
+}
+
+// detectLevel finds the level of a row: in its metadata, its labels, the members of a line of JSON or logfmt, and else
+// by the words of the line.
+func detectLevel(line []byte, metadata, stream []stage.Label) string {
+	for _, list := range [][]stage.Label{metadata, stream} {
+		for _, name := range levelNames {
+			for i := range list {
+				if list[i].Name == name && len(list[i].Value) > 0 {
+					return levelOf(string(list[i].Value))
+				}
+			}
+		}
+	}
+	trimmed := bytes.TrimSpace(line)
+	if len(trimmed) > 1 && trimmed[0] == '{' && trimmed[len(trimmed)-1] == '}' {
+		if level := jsonLevel(trimmed); level != "" {
+			return level
+		}
+	} else if level := logfmtLevel(trimmed); level != "" {
+		return level
+	}
+	return wordLevel(line)
+}
+
+// jsonLevel is the level that a line of JSON names; empty: it names none.
+func jsonLevel(line []byte) string {
+	for _, name := range levelNames {
+		quoted := `"` + name + `"`
+		at := bytes.Index(line, []byte(quoted))
+		if at < 0 {
+			continue
+		}
+		rest := bytes.TrimLeft(line[at+len(quoted):], " \t")
+		if len(rest) == 0 || rest[0] != ':' {
+			continue
+		}
+		rest = bytes.TrimLeft(rest[1:], " \t")
+		if len(rest) == 0 || rest[0] != '"' {
+			continue
+		}
+		word, _, ok := bytes.Cut(rest[1:], []byte{'"'})
+		if level := levelWords[strings.ToLower(string(word))]; ok && level != "" {
+			return level
+		}
+	}
+	return ""
+}
+
+// logfmtLevel is the level that a line of key=value pairs names; empty: it names none.
+func logfmtLevel(line []byte) string {
+	for _, name := range levelNames {
+		for rest := line; ; {
+			at := bytes.Index(rest, []byte(name+"="))
+			if at < 0 {
+				break
+			}
+			value := rest[at+len(name)+1:]
+			if at > 0 && rest[at-1] != ' ' && rest[at-1] != '\t' {
+				rest = value
+				continue
+			}
+			value, _, _ = bytes.Cut(bytes.Trim(value, `"`), []byte{' '})
+			if level := levelWords[strings.ToLower(string(bytes.Trim(value, `"`)))]; level != "" {
+				return level
+			}
+			rest = rest[at+len(name)+1:]
+		}
+	}
+	return ""
+}
+
+// levelMarks are the words that tell the level of a line of any form; the first that a line has counts.
+var levelMarks = []struct {
+	level string
+	words []string
+}{
+	{"info", []string{"info", "INFO"}},
+	{"error", []string{"err:", "ERR:", "error", "ERROR"}},
+	{"warn", []string{"warn:", "WARN:", "warning", "WARNING"}},
+	{"critical", []string{"CRITICAL:", "critical:"}},
+	{"debug", []string{"debug:", "DEBUG:"}},
+}
+
+// wordLevel is the level by the words of a line.
+func wordLevel(line []byte) string {
+	for _, mark := range levelMarks {
+		for _, word := range mark.words {
+			if bytes.Contains(line, []byte(word)) {
+				return mark.level
+			}
+		}
+	}
+	return unknownLevel
+}

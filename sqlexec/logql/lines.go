@@ -1,0 +1,311 @@
+package logql
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"varve/engine/vector"
+	"varve/sqlexec/expr"
+	"varve/sqlexec/logql/stage"
+	"varve/sqlexec/logql/syntax"
+	"varve/sqlexec/parse"
+)
+
+// LineQuery asks for lines. Times are ns: From is included, To is not.
+type LineQuery struct {
+	Query    *syntax.LogQuery
+	From, To int64
+	Limit    int
+	Forward  bool  // the oldest lines first, else the newest
+	Interval int64 // ns between two lines of the answer, at least; 0: all
+	// Categorized keeps structured metadata and parsed labels apart from those of the stream.
+	Categorized bool
+	Stats       *Stats
+}
+
+// Stream is the lines of one set of labels, in the order that was asked for.
+type Stream struct {
+	Labels Labels
+	Lines  []Line
+}
+
+// Line is a line of a stream. Metadata and Parsed are those of a categorized answer.
+type Line struct {
+	At               int64 // ns
+	Text             string
+	Metadata, Parsed Labels
+}
+
+// found is a line before it is in a stream.
+type found struct {
+	Line
+	key    string // of its stream
+	stream Labels
+	bytes  int64
+}
+
+// foundBytes is about the memory of a line of an answer besides its texts, labelBytes that of a label.
+const (
+	foundBytes = 160
+	labelBytes = 32
+)
+
+// Run finds lines. They are sorted by time within a stream, and streams by their labels.
+func (q *LineQuery) Run(ctx context.Context, store Store) ([]Stream, error) {
+	plans, err := q.plan(store)
+	if err != nil {
+		return nil, err
+	}
+	var all []found
+	for i := range plans {
+		if all, err = q.read(ctx, store, &plans[i], all); err != nil {
+			return nil, err
+		}
+	}
+	if len(plans) > 1 {
+		slices.SortStableFunc(all, func(a, b found) int { return q.order(a.At, b.At) })
+		all = q.spaced(all)
+	}
+	return inStreams(all), nil
+}
+
+// order compares times in the direction of the query.
+func (q *LineQuery) order(a, b int64) int {
+	if q.Forward {
+		return cmp.Compare(a, b)
+	}
+	return cmp.Compare(b, a)
+}
+
+// linePlan is the statement of a table.
+type linePlan struct {
+	s         *source
+	statement string
+	stages    *stage.Pipeline // all of them, for the rows of the answer
+	level     bool
+	function  *expr.Private
+}
+
+// Statements are the statements of a query, for EXPLAIN.
+func (q *LineQuery) Statements(store Store) (list []Statement, err error) {
+	plans, err := q.plan(store)
+	for i := range plans {
+		list = append(list, Statement{plans[i].statement, plans[i].function})
+	}
+	return list, err
+}
+
+// Statement is a statement of SQL that a query runs, and the private function that it calls; nil: it calls none.
+type Statement struct {
+	Text     string
+	Function *expr.Private
+}
+
+// plan makes the statement of each table.
+func (q *LineQuery) plan(store Store) (list []linePlan, err error) {
+	if q.Stats == nil {
+		q.Stats = new(Stats)
+	}
+	matchers, err := tests(q.Query.Matchers)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkMatchers(matchers); err != nil {
+		return nil, err
+	}
+	all, err := stage.Compile(q.Query.Stages, nil, stage.Need{Line: true, Labels: true})
+	if err != nil {
+		return nil, err
+	}
+	tables, err := sources(store, matchers, names(q.Query, TableLabel))
+	if err != nil {
+		return nil, err
+	}
+	level := q.Categorized || names(q.Query, LevelLabel)
+	q.Stats.Tables.Add(int64(len(tables)))
+	for _, s := range tables {
+		p := linePlan{s: s, stages: all, level: level}
+		var w where
+		w.within(s, q.From, q.To)
+		w.matched(s, matchers)
+		rest := w.filtered(s, q.Query.Stages)
+		if filters(rest) {
+			left, err := stage.Compile(rest, nil, stage.Need{})
+			if err != nil {
+				return nil, err
+			}
+			w.hinted(s, left)
+			p.function = keep(s, left, level, q.Stats)
+			w.add(keepName + "(" + strings.Join(s.columns(), ", ") + ")")
+		}
+		p.statement = "SELECT " + strings.Join(s.columns(), ", ") + " FROM " + s.from() + w.String() + " ORDER BY " +
+			parse.QuoteIdent(s.time.Name)
+		if !q.Forward {
+			p.statement += " DESC"
+		}
+		if q.Interval == 0 {
+			p.statement += " LIMIT " + number(q.Limit)
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// read appends the lines of a table.
+func (q *LineQuery) read(ctx context.Context, store Store, p *linePlan, all []found) ([]found, error) {
+	rows, err := store.Run(ctx, p.statement, p.function)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	w := newWorker(p.s, p.stages, p.level)
+	begin, kept := len(all), &sharer{}
+	var last int64
+	var b vector.Batch
+	for {
+		more, err := rows.Next(&b)
+		if err != nil {
+			return nil, err
+		}
+		if !more {
+			return all, nil
+		}
+		if err := w.rows.begin(b.Cols); err != nil {
+			return nil, err
+		}
+		for i := range b.N {
+			if !w.run(i) {
+				continue
+			}
+			if len(all) > begin && !q.apart(last, w.rows.at) {
+				continue
+			}
+			last = w.rows.at
+			one := q.keep(w, kept)
+			if err := store.Reserve(one.bytes); err != nil {
+				return nil, err
+			}
+			q.Stats.Kept.Add(1)
+			if p.function == nil {
+				q.Stats.Lines.Add(1)
+				q.Stats.Bytes.Add(int64(len(w.rows.line)))
+			}
+			if all = append(all, one); len(all)-begin >= q.Limit {
+				return all, nil
+			}
+		}
+	}
+}
+
+// apart reports whether a line is far enough from the last one.
+func (q *LineQuery) apart(last, at int64) bool {
+	if q.Interval == 0 {
+		return true
+	}
+	if q.Forward {
+		return at-last >= q.Interval
+	}
+	return last-at >= q.Interval
+}
+
+// spaced cuts the lines of several tables to the limit and the interval.
+func (q *LineQuery) spaced(all []found) []found {
+	out := all[:0]
+	for i := range all {
+		if len(out) == 0 || q.apart(out[len(out)-1].At, all[i].At) {
+			if out = append(out, all[i]); len(out) == q.Limit {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// sharer keeps the last set of labels, which the next line mostly has as well.
+type sharer struct {
+	key    []byte
+	last   string
+	labels Labels
+}
+
+// keep copies an entry out of the rows.
+func (q *LineQuery) keep(w *worker, s *sharer) found {
+	e := w.e
+	f := found{Line: Line{At: w.rows.at, Text: string(e.Line)}}
+	f.bytes = foundBytes + int64(len(f.Text))
+	stream := labelsOf(e, func(k stage.Kind) bool { return !q.Categorized || k == stage.Stream })
+	if q.Categorized {
+		f.Metadata = labelsOf(e, func(k stage.Kind) bool { return k == stage.Metadata })
+		f.Parsed = withError(labelsOf(e, func(k stage.Kind) bool { return k == stage.Parsed }), e)
+	} else {
+		stream = withError(stream, e)
+	}
+	for _, l := range [...]Labels{f.Metadata, f.Parsed} {
+		for i := range l {
+			f.bytes += labelBytes + int64(len(l[i].Value))
+		}
+	}
+	if s.key = appendKey(s.key[:0], stream); s.labels == nil || s.last != string(s.key) {
+		s.last, s.labels = string(s.key), stream
+		f.bytes += int64(len(s.key)) * 2
+	}
+	f.stream, f.key = s.labels, s.last
+	return f
+}
+
+// labelsOf copies the labels of some kinds, sorted.
+func labelsOf(e *stage.Entry, wanted func(stage.Kind) bool) Labels {
+	out := Labels{}
+	for i := range e.Labels {
+		if l := &e.Labels[i]; wanted(l.Kind) && len(l.Value) > 0 {
+			out = append(out, Label{l.Name, string(l.Value)})
+		}
+	}
+	slices.SortStableFunc(out, byName)
+	return out
+}
+
+func byName(a, b Label) int { return strings.Compare(a.Name, b.Name) }
+
+// withError adds the labels of the error of an entry.
+func withError(l Labels, e *stage.Entry) Labels {
+	if e.Err == "" {
+		return l
+	}
+	if l = append(l, Label{syntax.LabelError, e.Err}); e.Details != "" {
+		l = append(l, Label{syntax.LabelErrorDetails, e.Details})
+	}
+	slices.SortStableFunc(l, byName)
+	return l
+}
+
+// appendKey appends labels as a text that no other labels have.
+func appendKey(dst []byte, l Labels) []byte {
+	for i := range l {
+		dst = binary.AppendUvarint(dst, uint64(len(l[i].Name)))
+		dst = append(dst, l[i].Name...)
+		dst = binary.AppendUvarint(dst, uint64(len(l[i].Value)))
+		dst = append(dst, l[i].Value...)
+	}
+	return dst
+}
+
+// inStreams puts lines into the streams of their labels.
+func inStreams(all []found) []Stream {
+	var out []Stream
+	byLabels := map[string]int{}
+	for i := range all {
+		at, ok := byLabels[all[i].key]
+		if !ok {
+			at = len(out)
+			byLabels[all[i].key] = at
+			out = append(out, Stream{Labels: all[i].stream})
+		}
+		out[at].Lines = append(out[at].Lines, all[i].Line)
+	}
+	slices.SortStableFunc(out, func(a, b Stream) int { return a.Labels.Compare(b.Labels) })
+	return out
+}
