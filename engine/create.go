@@ -194,8 +194,8 @@ func (h *Hint) role(name string) schema.Semantic {
 // where the write allows it: it is aligned again without them.
 func (d *definition) addLacking(w *tableWrite) error {
 	t := d.table(w.name)
-	if t == nil {
-		return nil // dropped: the write looks again
+	if t == nil || d.c.byName[w.name].refuses() {
+		return nil // dropped or read-only since: the write looks again
 	}
 	places := w.lacking(t)
 	if len(places) == 0 {

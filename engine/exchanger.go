@@ -139,13 +139,13 @@ func (x *exchanger) swap(r *region, old, made []*part) (gone []*part, err error)
 	return gone, nil
 }
 
-// dropAside drops the parts of a region that are set aside and that are to be gone.
-func (x *exchanger) dropAside(r *region, toGo func(p *part) bool) error {
+// dropAside drops the parts of a region that are set aside and that are to be gone, and counts them.
+func (x *exchanger) dropAside(r *region, toGo func(p *part) bool) (int, error) {
 	r.maintain.Lock() // a flush lists its part in the manifest first
 	defer r.maintain.Unlock()
 	gone := slices.DeleteFunc(x.damages.asideOf(r, r.snap.Load()), func(p *part) bool { return !toGo(p) })
 	if len(gone) == 0 {
-		return nil
+		return 0, nil
 	}
 	var edit manifest.Edit
 	for _, p := range gone {
@@ -153,10 +153,10 @@ func (x *exchanger) dropAside(r *region, toGo func(p *part) bool) error {
 	}
 	if err := x.apply(edit); err != nil {
 		if !x.lists(r) {
-			return nil // whoever dropped the table forgets them
+			return 0, nil // whoever dropped the table forgets them
 		}
-		return err
+		return 0, err
 	}
 	x.damages.forgetAside(gone)
-	return nil
+	return len(gone), nil
 }

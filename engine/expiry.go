@@ -56,7 +56,7 @@ func (x *expiry) drop(r *region) error {
 	if oldest == math.MinInt64 {
 		return nil
 	}
-	if err := x.exchanger.dropAside(r, func(p *part) bool { return p.meta.MaxTime < oldest }); err != nil {
+	if _, err := x.exchanger.dropAside(r, func(p *part) bool { return p.meta.MaxTime < oldest }); err != nil {
 		return err
 	}
 	listed := slices.DeleteFunc(before(r.snap.Load().parts, oldest), func(p *part) bool { return p.unlisted.Load() })

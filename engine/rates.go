@@ -10,6 +10,7 @@ import (
 
 	"varve/engine/schema"
 	"varve/engine/status"
+	"varve/engine/vector"
 )
 
 // Rate bounds what is written in a second; 0: no bound.
@@ -145,11 +146,29 @@ func withTicket(ctx context.Context, t *writerTicket) context.Context {
 // pay takes what a write costs; RateLimited, caused by a RateError, where a bucket that pays is empty: then nothing is
 // taken. What the server writes for itself costs nothing.
 func (x *toll) pay(ctx context.Context, c *catalog, s *WriteSet) error {
+	return x.settle(ctx, func(ticket *writerTicket) []charge { return x.charges(ticket, c, s) })
+}
+
+// payKeys is pay for the keys of rows that are deleted: each takes a row of the log and of memory, as what is written.
+func (x *toll) payKeys(ctx context.Context, of *schema.Table, keys *vector.Batch) error {
+	return x.settle(ctx, func(ticket *writerTicket) []charge {
+		rows, bytes := int64(keys.N), int64(0)
+		for _, c := range keys.Cols {
+			bytes += c.Bytes64(keys.N)
+		}
+		list := appendCharges(nil, charge{payer: payer{table: of.ID}, of: of},
+			Rate{of.Options.RowRate, of.Options.ByteRate}, rows, bytes, schema.RowRateOption, schema.ByteRateOption)
+		return x.appendUser(list, ticket, rows, bytes)
+	})
+}
+
+// settle takes what a request is charged, as pay does.
+func (x *toll) settle(ctx context.Context, chargesOf func(*writerTicket) []charge) error {
 	if ctx.Value(serverKey{}) != nil {
 		return nil
 	}
 	ticket, _ := ctx.Value(writerKey{}).(*writerTicket) //nolint:errcheck // nil: the writer is no user
-	charges := x.charges(ticket, c, s)
+	charges := chargesOf(ticket)
 	if len(charges) == 0 {
 		return nil
 	}
@@ -171,6 +190,43 @@ func (x *toll) pay(ctx context.Context, c *catalog, s *WriteSet) error {
 				err)
 		}
 	}
+}
+
+// ready is RateLimited where pay would refuse a write to the tables of series, by what was written before: then it makes
+// no table for them.
+func (x *toll) ready(ctx context.Context, c *catalog, names []SeriesName) error {
+	if ctx.Value(serverKey{}) != nil {
+		return nil
+	}
+	ticket, _ := ctx.Value(writerKey{}).(*writerTicket) //nolint:errcheck // nil: the writer is no user
+	if ticket != nil && ticket.begun {
+		return nil // the rest of the request only pays, or waits
+	}
+	list := x.appendUser(nil, ticket, 0, 0)
+	var last *region
+	for i := range names {
+		r := c.storing(&names[i])
+		if r == nil || r == last {
+			continue
+		}
+		last = r
+		t := r.snap.Load().schema
+		list = appendCharges(list, charge{payer: payer{table: t.ID}, of: t}, Rate{t.Options.RowRate, t.Options.ByteRate},
+			0, 0, schema.RowRateOption, schema.ByteRateOption)
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return x.take(list, false)
+}
+
+// storing is the region that stores a series, or will; nil: there is none yet.
+func (c *catalog) storing(n *SeriesName) *region {
+	p, ok := c.byName[n.Table]
+	if !ok && n.Physical != "" {
+		p = c.byName[schema.Name{DB: n.Table.DB, Table: n.Physical}]
+	}
+	return p.region
 }
 
 // take takes what a write costs from the buckets that pay, if none is empty; with debt, whatever they have.
@@ -240,6 +296,11 @@ func (x *toll) charges(ticket *writerTicket, c *catalog, s *WriteSet) (list []ch
 				int64(g.Rows())*sampleBytes+int64(len(g.histograms.Heap)))
 		}
 	}
+	return x.appendUser(list, ticket, rows, bytes)
+}
+
+// appendUser appends the charges of the user of a request, if it has one.
+func (x *toll) appendUser(list []charge, ticket *writerTicket, rows, bytes int64) []charge {
 	if ticket == nil {
 		return list
 	}

@@ -9,6 +9,7 @@ import (
 
 	"varve/engine/schema"
 	"varve/engine/status"
+	"varve/engine/vector"
 	"varve/engine/vfs"
 )
 
@@ -150,6 +151,47 @@ func TestRateOfTable(t *testing.T) {
 		if err := setOption(p.Engine, "t", schema.RowRateOption, bad); status.Of(err) != status.InvalidArguments {
 			t.Errorf("%s = %s: %v", schema.RowRateOption, bad, err)
 		}
+	}
+}
+
+// TestRateOfKeys: keys of rows that are deleted count as rows, for the user and for the table, and what is refused
+// deletes nothing.
+func TestRateOfKeys(t *testing.T) {
+	p := newPaced(t, Rates{Users: map[string]Rate{"rows": {Rows: 10}, "bytes": {Bytes: 100}}})
+	if err := put(p.Engine, "t", lastRow, rowsAt(0, 400, 1)); err != nil {
+		t.Fatal(err)
+	}
+	tab, err := p.Table(public("t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	del := func(ctx context.Context, from, to int64) error {
+		keys := vector.NewBatch(vector.StringType, vector.Timestamp(3))
+		for at := from; at < to; at++ {
+			keys.Append(&vector.Batch{N: 1, Cols: []*vector.Vector{vector.ConstString("a"),
+				vector.ConstInt(vector.Timestamp(3), at)}}, 0, 1)
+		}
+		_, err := p.Delete(ctx, tab.Schema, keys)
+		return err
+	}
+	for _, user := range []string{"rows", "bytes"} {
+		p.taken(del(WithWriter(ctx, user), 0, 100))
+		if err := del(WithWriter(ctx, user), 100, 101); status.Of(err) != status.RateLimited {
+			t.Errorf("%s: %v, want a refusal", user, err)
+		}
+	}
+	p.taken(del(AsServer(WithWriter(ctx, "rows")), 100, 110))
+	p.taken(del(ctx, 110, 120)) // no user
+	whole := WithWriter(ctx, "free")
+	p.taken(setOption(p.Engine, "t", schema.RowRateOption, "1"))
+	if tab, err = p.Table(public("t")); err != nil {
+		t.Fatal(err)
+	}
+	p.taken(del(whole, 120, 200))
+	p.taken(del(whole, 200, 300)) // the rest of a statement
+	p.refused(del(WithWriter(ctx, "free"), 300, 301), 176, "max_rows_per_second of table service.public.t")
+	if n := p.rows("t"); n != 100 {
+		t.Errorf("%d rows are left, want 100", n)
 	}
 }
 

@@ -40,6 +40,9 @@ func (p home) refusing() error {
 	return nil
 }
 
+// refuses reports whether a table that is there is read-only.
+func (p home) refuses() bool { return p.region != nil && p.refusing() != nil }
+
 // refusing returns the error for new tables in a physical table that is read-only; nil: it is not, or does not exist.
 func (c *catalog) refusing(n *SeriesName) error {
 	if n.Physical == "" {

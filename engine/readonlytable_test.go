@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"slices"
 	"testing"
 
 	"varve/engine/schema"
 	"varve/engine/status"
+	"varve/engine/vector"
 	"varve/engine/vfs"
 )
 
@@ -80,6 +82,62 @@ func TestReadOnlyTable(t *testing.T) {
 		t.Error(err)
 	}
 	mustClose(t, e)
+}
+
+// TestReadOnlyWhileWritten: a table that gets read_only while a write finds that columns are lacking, or have to become
+// columns of floats, keeps its columns, and the write is refused.
+func TestReadOnlyWhileWritten(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	for table, row := range map[string]modelRow{
+		"lacking": {"ts": int64(2), "x1": int64(1)},
+		"wider":   {"ts": int64(2), "value": 1.5},
+	} {
+		if err := put(e, table, appendOnly, []modelRow{{"ts": int64(1)}}); err != nil {
+			t.Fatal(err)
+		}
+		if table == "wider" {
+			err := e.Alter(ctx, public(table), func(old *schema.Table) (*schema.Table, error) {
+				next := *old
+				next.Columns = append(slices.Clone(old.Columns),
+					schema.Column{ID: 99, Name: "value", Type: vector.Int64Type, Nullable: true})
+				return &next, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		var set WriteSet
+		if err := fill(set.Rows(public(table), hintOf(appendOnly)), []modelRow{row}); err != nil {
+			t.Fatal(err)
+		}
+		w := &tableWrite{writeEntry: set.entries[0]}
+		w.fields, w.batch = w.builder.Finish()
+		_, evolving, err := e.writer.alignAll([]*tableWrite{w})
+		if err != nil || len(evolving) != 1 {
+			t.Fatalf("%s: %d writes lack something, %v; want 1", table, len(evolving), err)
+		}
+		if err := setOption(e, table, "read_only", "true"); err != nil {
+			t.Fatal(err)
+		}
+		before, err := e.Table(public(table))
+		if err != nil {
+			t.Fatal(err)
+		}
+		refused := func(err error) bool { return status.ReasonOf(err) == status.ReadOnlyTable }
+		if err := e.writer.widen(ctx, evolving); err != nil && !refused(err) {
+			t.Errorf("%s: %v", table, err)
+		}
+		if err := e.definer.addColumns(evolving); err != nil && !refused(err) {
+			t.Errorf("%s: %v", table, err)
+		}
+		if err := e.writer.prepare(ctx, []*tableWrite{w}); !refused(err) {
+			t.Errorf("%s: the write ends with %v, want a refusal", table, err)
+		}
+		if after, err := e.Table(public(table)); err != nil || !sameTable(after.Schema, before.Schema) {
+			t.Errorf("%s: the schema is %+v, %v; want %+v", table, after.Schema, err, before.Schema)
+		}
+	}
 }
 
 // TestReadOnlyTableAmongOthers: of a write to several tables the rows of the one that is read-only are named, and the

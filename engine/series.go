@@ -78,7 +78,7 @@ type SeriesRequest struct {
 }
 
 // Series finds the series of a request. It creates missing tables and labels, all at once. If a series cannot be
-// written to, only that series gets the error.
+// written to, only that series gets the error. RateLimited where the user or a table must not be written to now.
 func (e *Engine) Series(ctx context.Context, r *SeriesRequest) ([]*Series, []error, error) {
 	errs := make([]error, len(r.Names))
 	for i := range r.Names {
@@ -88,6 +88,10 @@ func (e *Engine) Series(ctx context.Context, r *SeriesRequest) ([]*Series, []err
 		return nil, nil, err
 	}
 	defer e.door.leave()
+	if err := e.toll.ready(ctx, e.catalog.Load(), r.Names); err != nil {
+		e.metrics.Refused.WithLabelValues("rate").Inc()
+		return nil, nil, err
+	}
 	return e.finder.find(ctx, r, errs)
 }
 

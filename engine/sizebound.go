@@ -189,13 +189,19 @@ func (x *sizeBound) tell(db string, bytes, most int64) {
 	}
 }
 
-// shrink drops the oldest groups of parts of a database until it is within its bound. It stops at a group that a merge
-// works on: newer parts must not go before it, and the merge ends.
+// shrink drops the oldest groups of parts of a database until it is within its bound. It stops where ALTER has
+// changed the bound or moved a table, and at a group that a merge works on: newer parts must not go before it, and the
+// merge ends.
 func (x *sizeBound) shrink(c *catalog, db string, bytes, most int64) error {
 	groups := x.groups(c, db)
 	for len(groups) > 1 && bytes > most {
 		g := groups[0]
 		groups = groups[1:]
+		moved := g.r.snap.Load().schema.Name.DB != db
+		if moved || x.catalog.Load().maxSize(db, x.o.MaxDatabaseBytes) != most {
+			x.look() // the next look goes by what ALTER has changed
+			return nil
+		}
 		dropped, err := x.drop(g)
 		if err != nil || !dropped {
 			return err
@@ -214,6 +220,7 @@ type partGroup struct {
 	newest int64   // time of the newest row, ns since 1970
 	bytes  int64
 	rows   int64
+	fresh  bool // the manifest did not list a part yet: rows in memory may be older versions of its rows
 }
 
 // groups are the parts of a database in groups, the oldest first.
@@ -224,17 +231,21 @@ func (x *sizeBound) groups(c *catalog, db string) (all []*partGroup) {
 			all = append(all, x.groupsOf(r, s)...)
 		}
 	}
-	slices.SortFunc(all, func(a, b *partGroup) int {
+	slices.SortStableFunc(all, func(a, b *partGroup) int {
 		return cmp.Or(cmp.Compare(a.newest, b.newest), cmp.Compare(a.r.id, b.r.id))
 	})
 	return all
 }
 
 // groupsOf groups the parts of a region. A part may go only with, or after, the parts that may hold older versions of
-// its rows: else a replaced value or a deleted row would come back. In append mode rows have no versions.
+// its rows: else a replaced value or a deleted row would come back. In append mode rows have no versions, and each part
+// goes alone.
 func (x *sizeBound) groupsOf(r *region, s *regionSnap) []*partGroup {
-	aside := x.damages.asideOf(r, s)
-	parts := append(slices.Clone(s.parts), aside...)
+	fresh := make([]bool, len(s.parts)) // asked before the manifest: a flush lists them together with older versions
+	for i, p := range s.parts {
+		fresh[i] = p.unlisted.Load()
+	}
+	parts := append(slices.Clone(s.parts), x.damages.asideOf(r, s)...)
 	newest := make([]int64, len(parts))
 	for i, p := range parts {
 		newest[i] = inNanoseconds(p.meta.MaxTime, s.schema)
@@ -253,12 +264,12 @@ func (x *sizeBound) groupsOf(r *region, s *regionSnap) []*partGroup {
 	var all []*partGroup
 	for i, p := range parts {
 		g := groups[newest[i]]
-		if g == nil {
+		if g == nil || s.schema.Options.AppendMode {
 			g = &partGroup{r: r, newest: newest[i]}
 			groups[newest[i]], all = g, append(all, g)
 		}
 		if i < len(s.parts) {
-			g.parts = append(g.parts, p)
+			g.parts, g.fresh = append(g.parts, p), g.fresh || fresh[i]
 		} else {
 			g.aside = append(g.aside, p)
 		}
@@ -279,7 +290,7 @@ func inNanoseconds(t int64, of *schema.Table) int64 {
 // drop drops a group by one edit of the manifest; one with parts that are set aside by two, those first. false: it
 // cannot go now.
 func (x *sizeBound) drop(g *partGroup) (bool, error) {
-	if slices.ContainsFunc(g.parts, func(p *part) bool { return p.unlisted.Load() }) {
+	if g.fresh {
 		return false, nil // the next flush lists it
 	}
 	gone, left := x.merger.leave(g.r, g.parts)
@@ -287,13 +298,14 @@ func (x *sizeBound) drop(g *partGroup) (bool, error) {
 	if len(gone) < len(g.parts) {
 		return false, nil // the merge that has the others asks again when it ends
 	}
-	if err := x.exchanger.dropAside(g.r, func(p *part) bool { return slices.ContainsFunc(g.aside, p.is) }); err != nil {
-		return false, err
+	n, err := x.exchanger.dropAside(g.r, func(p *part) bool { return slices.ContainsFunc(g.aside, p.is) })
+	if err != nil || n < len(g.aside) {
+		return false, err // those that a flush or a merge has just listed are served, and counted by the next look
 	}
 	if len(gone) == 0 {
 		return true, nil
 	}
-	err := x.exchanger.exchange(g.r, gone, nil)
+	err = x.exchanger.exchange(g.r, gone, nil)
 	if err == errOverrun {
 		return false, nil
 	}

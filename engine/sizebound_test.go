@@ -236,6 +236,87 @@ func TestMaxSizeAtRandom(t *testing.T) {
 	}
 }
 
+// TestMaxSizeOfEqualTimes: of parts whose newest rows have one time no more go than must, those written first; without
+// versions each goes alone.
+func TestMaxSizeOfEqualTimes(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	for i := range int64(5) {
+		putPart(t, e, "t", appendOnly, modelRow{"ts": i}, modelRow{"ts": int64(100)})
+	}
+	for want := range int64(5) {
+		e.sizes.o.MaxDatabaseBytes = max(publicSize(t, e).Bytes-1, 1)
+		if want == 0 {
+			e.sizes.o.MaxDatabaseBytes++
+		}
+		if err := e.sizes.hold(); err != nil {
+			t.Fatal(err)
+		}
+		times := []string{"100 100 100 100 100 0 1 2 3 4", "100 100 100 100 1 2 3 4", "100 100 100 2 3 4",
+			"100 100 3 4", "100 4"}[want]
+		sorted := strings.Fields(times)
+		slices.Sort(sorted)
+		if got := timesOf(t, e, "t"); got != strings.Join(sorted, " ") || publicSize(t, e).DroppedParts != want {
+			t.Errorf("the times are %q, %d parts dropped; want %v, %d", got, publicSize(t, e).DroppedParts, sorted,
+				want)
+		}
+	}
+}
+
+// TestMaxSizeOvertaken: what a flush, ALTER and a start change between a look and a drop is looked at again; nothing is
+// dropped by what was so before, and nothing is counted as dropped that is there.
+func TestMaxSizeOvertaken(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	putPart(t, e, "t", lastRow, rowsAt(0, 3, 1)...)
+	tab, err := e.Table(public("t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := tab.region.snap.Load()
+	putPart(t, e, "t", lastRow, rowsAt(10, 13, 1)...)
+	want := timesOf(t, e, "t")
+	check := func(when string) {
+		t.Helper()
+		if got, s := timesOf(t, e, "t"), publicSize(t, e); got != want || s.DroppedParts != 0 {
+			t.Errorf("%s: the times are %q, %+v; want %q", when, got, s, want)
+		}
+	}
+	listed := 0
+	for _, g := range e.sizes.groupsOf(tab.region, before) {
+		if len(g.aside) == 0 {
+			continue
+		}
+		listed++
+		if dropped, err := e.sizes.drop(g); dropped || err != nil {
+			t.Errorf("a part that a flush has just listed: %v, %v", dropped, err)
+		}
+		check("after a flush")
+	}
+	if listed != 1 {
+		t.Errorf("%d parts are listed and not in the snapshot, want 1", listed)
+	}
+
+	first := tab.region.snap.Load().parts[0]
+	first.unlisted.Store(true)
+	groups := e.sizes.groupsOf(tab.region, tab.region.snap.Load())
+	first.unlisted.Store(false) // the flush that lists it adds a part with older rows
+	if dropped, err := e.sizes.drop(groups[0]); dropped || err != nil {
+		t.Errorf("a part that the manifest did not list: %v, %v", dropped, err)
+	}
+	check("after a start")
+
+	e.sizes.o.MaxDatabaseBytes = 1 << 30 // as if ALTER had raised it
+	c := e.catalog.Load()
+	if err := e.sizes.shrink(c, PublicDB, publicSize(t, e).Bytes, 1); err != nil {
+		t.Fatal(err)
+	}
+	check("after the bound was raised")
+	if len(e.sizes.grown) != 1 {
+		t.Error("nobody looks again after the bound was raised")
+	}
+}
+
 // TestMaxSizeLeavesWhatIsHeld: a scan that began before reads on, a backup keeps its rows, and parts that a merge works
 // on, and newer ones, stay until it is done.
 func TestMaxSizeLeavesWhatIsHeld(t *testing.T) {

@@ -143,7 +143,7 @@ func hasNull(v *vector.Vector, n int) bool {
 
 // Delete writes tombstones for the rows that have the keys. The columns of keys are the tags of t, then its time
 // index; t is the table as it was when the keys were read. Overtaken where it has another key by now, or another table
-// its name. Not for append-only tables.
+// its name; RateLimited as rows are. Not for append-only tables.
 func (e *Engine) Delete(ctx context.Context, t *schema.Table, keys *vector.Batch) (int, error) {
 	if err := e.door.enter(); err != nil {
 		return 0, err
@@ -151,6 +151,12 @@ func (e *Engine) Delete(ctx context.Context, t *schema.Table, keys *vector.Batch
 	defer e.door.leave()
 	if err := e.mayChange(ctx, t.Name.DB); err != nil {
 		return 0, err
+	}
+	if tab, err := e.Table(t.Name); err == nil && keys.N > 0 { // else refused below
+		if err := e.toll.payKeys(ctx, tab.region.snap.Load().schema, keys); err != nil {
+			e.metrics.Refused.WithLabelValues("rate").Inc()
+			return 0, err
+		}
 	}
 	if err := e.committer.admit(ctx); err != nil {
 		return 0, err

@@ -147,7 +147,7 @@ func (x *writer) widen(ctx context.Context, ws []*tableWrite) error {
 			if len(wide) == 0 {
 				break
 			}
-			err := x.alterer.alter(ctx, w.name, floatsFor(wide), true)
+			err := x.alterer.alter(ctx, w.name, optionsOnly(floatsFor(wide)), true)
 			var inexact *inexactError
 			if at := slices.IndexFunc(w.fields, func(f vector.Field) bool {
 				return errors.As(err, &inexact) && f.Name == inexact.column

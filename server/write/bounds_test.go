@@ -113,6 +113,61 @@ func TestRatesOfProtocols(t *testing.T) {
 	}
 }
 
+// TestRatesMakeNoTables: metrics that come too fast make no tables and no labels, whether the user's rate or that of the
+// physical table is met; afterwards they do.
+func TestRatesMakeNoTables(t *testing.T) {
+	point := func(name, label string) map[string]way {
+		body := servertest.OTLPMetric(`{"name":"` + name + `","gauge":{"dataPoints":[{` +
+			`"timeUnixNano":"1700000000000000000","asDouble":1,"attributes":[{"key":"` + label + `","value":{"stringValue":"x"}}]}]}}`)
+		return map[string]way{
+			"remote write": {path: servertest.WritePath,
+				body: servertest.Snappy(servertest.Message1([]string{"__name__", name, label, "x"}, 1))},
+			"otlp": {path: "/v1/otlp/v1/metrics", body: body, headers: []string{"Content-Type", "application/json"}},
+		}
+	}
+	for protocol := range point("", "") {
+		for _, whose := range []string{"user", "table"} {
+			t.Run(protocol+" "+whose, func(t *testing.T) {
+				ok := map[string]int{"otlp": 200, "remote write": 204}[protocol]
+				var now atomic.Int64
+				now.Store(time.Now().UnixNano())
+				o := engine.Options{Now: func() time.Time { return time.Unix(0, now.Load()) }}
+				if whose == "user" {
+					o.Rates.Default.Rows = 1
+				}
+				h := servertest.RealOn(t, o, nil)
+				send := func(name, label string) servertest.Answer {
+					w := point(name, label)[protocol]
+					return w.send(h)
+				}
+				h.Want(send("known", "one"), ok, "")
+				if whose == "table" {
+					h.Execute("ALTER TABLE service_physical_table SET 'max_rows_per_second' = '1'")
+				}
+				last := 0
+				for range 20 {
+					if last = send("known", "one").Status; last == 429 {
+						break
+					}
+				}
+				for _, series := range [][2]string{{"new", "one"}, {"known", "two"}} {
+					a := send(series[0], series[1])
+					if last != 429 || a.Status != 429 || a.Header.Get("Retry-After") == "" {
+						t.Errorf("%v: %d %s after %d, want 429", series, a.Status, a.Body, last)
+					}
+				}
+				h.Want(h.SQL("SELECT * FROM new"), 400, "new")
+				h.Want(h.SQL("SELECT two FROM known"), 400, "two")
+				now.Add(int64(time.Hour))
+				h.Want(send("new", "one"), ok, "")
+				h.Want(send("known", "two"), ok, "")
+				h.Want(h.SQL("SELECT one FROM new"), 200, "x")
+				h.Want(h.SQL("SELECT two FROM known WHERE two = 'x'"), 200, "x")
+			})
+		}
+	}
+}
+
 // TestReadOnlyServerOfProtocols: each protocol is told that the server is read-only.
 func TestReadOnlyServerOfProtocols(t *testing.T) {
 	h := servertest.RealOn(t, engine.Options{ReadOnly: true}, func(o *server.Options) { o.ReadOnly = true })

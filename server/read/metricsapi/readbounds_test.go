@@ -18,7 +18,7 @@ import (
 // session lowers the bound and does not raise it.
 func TestReadBounds(t *testing.T) {
 	reads := engine.ReadLimits{Default: engine.ReadLimit{Rows: 20_000},
-		Users: map[string]engine.ReadLimit{"all": {}, "few": {Bytes: 1000}}}
+		Users: map[string]engine.ReadLimit{"all": {}, "few": {Bytes: 100}}}
 	h := servertest.Real(t, func(o *server.Options) {
 		e := o.Admin.Store.(*engine.Engine)
 		o.Query.Executor = sqlexec.New(e, sqlexec.Options{Reads: reads})
@@ -60,7 +60,7 @@ func TestReadBounds(t *testing.T) {
 		}
 		h.Want(sql("few", "ADMIN flush_table('t')"), 200, "")
 	}
-	if a := sql("few", "SELECT sum(v) FROM t"); !strings.Contains(a.Body, "query.max_read_bytes = 1000 bytes") {
+	if a := sql("few", "SELECT sum(v) FROM t"); !strings.Contains(a.Body, "query.max_read_bytes = 100 bytes") {
 		t.Errorf("bytes: %d %s", a.Status, a.Body)
 	}
 	h.Want(sql("all", "SET max_read_rows = 10; SELECT sum(v) FROM t"), 500, "max_read_rows = 10 rows")
