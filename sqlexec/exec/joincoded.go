@@ -14,6 +14,10 @@ import (
 // first rows, as a rule.
 const fewTexts = 1024
 
+// maxCodedTexts bounds the texts of a dictionary, and those of a batch that is coded, in bytes: a dictionary of a join
+// takes them once more.
+const maxCodedTexts = 1 << 20
+
 // code makes dictionaries of the columns of build rows that have few texts and no NULLs.
 func (j *Join) code(ctx context.Context, workers int) error {
 	j.pairs = j.rows
@@ -36,7 +40,7 @@ func (j *Join) coded(ctx context.Context, v *vector.Vector, n int) (*vector.Vect
 	if !v.Type.IsText() || v.Form != vector.Flat || v.HasNull(0, n) {
 		return v, nil
 	}
-	bytes := 4 * int64(n)
+	bytes := 4*int64(n) + 2*min(int64(len(v.Heap)), maxCodedTexts) + 16*fewTexts // a dictionary has room to grow
 	if j.reserve(bytes) != nil {
 		return v, nil // there is no room for codes
 	}
@@ -46,8 +50,14 @@ func (j *Join) coded(ctx context.Context, v *vector.Vector, n int) (*vector.Vect
 			return nil, err
 		}
 		to := min(from+vector.Size, n)
-		in.Intern(v.Slice(from, to), to-from, codes[from:to])
-		if in.Len() > fewTexts {
+		texts := int64(len(in.Values.Heap))
+		for _, view := range v.Views[from:to] {
+			texts += int64(view.Len)
+		}
+		if texts <= maxCodedTexts {
+			in.Intern(v.Slice(from, to), to-from, codes[from:to])
+		}
+		if texts > maxCodedTexts || in.Len() > fewTexts {
 			j.release(bytes)
 			return v, nil
 		}
