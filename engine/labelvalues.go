@@ -19,6 +19,7 @@ func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string,
 	}
 	defer e.door.leave()
 	s := &Selection{from: e.reading, ctx: ctx, request: SelectRequest{Symbols: NewSymbols(reserve)}}
+	s.request.Stats = s.spent.begin(ctx, e.metrics, nil)
 	e.reading.open.Add(1)
 	defer s.Close()
 	var all []*labelled

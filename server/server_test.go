@@ -16,6 +16,7 @@ import (
 
 	"varve/engine/status"
 	"varve/server"
+	"varve/server/rules"
 	"varve/server/servertest"
 	"varve/server/web"
 	"varve/sqlexec"
@@ -25,6 +26,9 @@ import (
 // TestAccess lists every route with who may use it: a new route needs a line here.
 func TestAccess(t *testing.T) {
 	want := `GET / open
+GET POST /-/healthy read
+GET POST /-/ready read
+POST /-/reload admin
 GET PUT POST /_alias write
 GET PUT POST /_alias/{rest:*} write
 PUT POST /_bulk write
@@ -57,7 +61,30 @@ GET /api/services read
 GET /api/services/{service}/operations read
 GET /api/traces read
 GET /api/traces/{id} read
+GET POST /api/v1/alertmanagers read
+GET POST /api/v1/alerts read
+GET POST /api/v1/features read
+GET POST /api/v1/format_query read
+GET POST /api/v1/label/{name}/values read
+GET POST /api/v1/labels read
+GET POST /api/v1/metadata read
+GET POST /api/v1/parse_query read
+GET POST /api/v1/query read
+GET POST /api/v1/query_exemplars read
+GET POST /api/v1/query_range read
+POST /api/v1/read read
+GET POST /api/v1/rules read
+GET POST /api/v1/series read
+GET POST /api/v1/status/buildinfo read
+GET POST /api/v1/status/config read
+GET POST /api/v1/status/flags read
+GET POST /api/v1/status/runtimeinfo read
+GET POST /api/v1/status/tsdb read
+GET POST /api/v1/targets read
+GET POST /api/v1/targets/metadata read
 GET /api/v1/validate write
+GET /api/v1/write write
+POST /api/v1/write write
 GET /api/v2/buckets user
 POST /api/v2/buckets user
 POST /api/v2/logs write
@@ -110,6 +137,10 @@ POST /services/collector/raw write
 POST /services/collector/raw/1.0 write
 GET /status open
 POST /upload write
+GET /v1/dashboards read
+DELETE /v1/dashboards/{name} write
+GET /v1/dashboards/{name} read
+POST /v1/dashboards/{name} write
 GET /v1/datadog/api/v1/validate write
 POST /v1/datadog/api/v2/logs write
 POST /v1/datadog/v1/input write
@@ -207,8 +238,35 @@ GET POST /v1/logpush/loki/api/v1/status/buildinfo read
 GET /v1/logpush/loki/api/v1/tail read
 GET /v1/logpush/ready open
 POST /v1/logs write
+POST /v1/metrics write
+GET POST /v1/metricsapi/-/healthy read
+GET POST /v1/metricsapi/-/ready read
+GET POST /v1/metricsapi/api/v1/alertmanagers read
+GET POST /v1/metricsapi/api/v1/alerts read
+GET POST /v1/metricsapi/api/v1/features read
+GET POST /v1/metricsapi/api/v1/format_query read
+GET POST /v1/metricsapi/api/v1/label/{name}/values read
+GET POST /v1/metricsapi/api/v1/labels read
+GET POST /v1/metricsapi/api/v1/metadata read
+GET POST /v1/metricsapi/api/v1/parse_query read
+GET POST /v1/metricsapi/api/v1/query read
+GET POST /v1/metricsapi/api/v1/query_exemplars read
+GET POST /v1/metricsapi/api/v1/query_range read
+GET POST /v1/metricsapi/api/v1/rules read
+GET POST /v1/metricsapi/api/v1/series read
+GET POST /v1/metricsapi/api/v1/status/buildinfo read
+GET POST /v1/metricsapi/api/v1/status/config read
+GET POST /v1/metricsapi/api/v1/status/flags read
+GET POST /v1/metricsapi/api/v1/status/runtimeinfo read
+GET POST /v1/metricsapi/api/v1/status/tsdb read
+GET POST /v1/metricsapi/api/v1/targets read
+GET POST /v1/metricsapi/api/v1/targets/metadata read
+POST /v1/metricsapi/read read
+GET /v1/metricsapi/write write
+POST /v1/metricsapi/write write
 GET POST /v1/mquery user
 POST /v1/otlp/v1/logs write
+POST /v1/otlp/v1/metrics write
 POST /v1/otlp/v1/traces write
 POST /v1/pipelines/_dryrun read
 POST /v1/pipelines/dryrun read
@@ -216,6 +274,11 @@ DELETE /v1/pipelines/{name} write
 GET /v1/pipelines/{name} read
 POST /v1/pipelines/{name} write
 GET /v1/pipelines/{name}/ddl read
+GET /v1/rules read
+POST /v1/rules/try read
+DELETE /v1/rules/{name} admin
+GET /v1/rules/{name} read
+PUT /v1/rules/{name} admin
 GET /v1/session user
 OPTIONS /v1/splunk/services/collector write
 POST /v1/splunk/services/collector write
@@ -244,7 +307,12 @@ GET PUT POST /{index}/_mapping write
 GET PUT POST /{index}/_refresh write
 GET PUT POST /{index}/_settings write
 PUT POST /{index}/{type}/_bulk write`
-	h := servertest.Open(t, nil)
+	h := servertest.Real(t, func(o *server.Options) {
+		var err error
+		if o.Rules, err = rules.New(rules.Options{Store: o.Saved, Samples: o.Metrics.Samples}); err != nil {
+			t.Fatal(err)
+		}
+	})
 	routes := h.Server.AllRoutes()
 	slices.SortFunc(routes, func(a, b server.ServedRoute) int {
 		return strings.Compare(a.Path+" "+a.Methods[0], b.Path+" "+b.Methods[0])

@@ -122,15 +122,17 @@ func TestVariablesOfOthers(t *testing.T) {
 
 func TestConfigPrintsItself(t *testing.T) {
 	c, err := loadConfig("", nil, []setting{
-		{"--set", "user_provider", "static_user_provider:cmd:admin=secret"},
-		{"--set", "forward.shared_key", "also secret"}, {"--set", "http.cors_allowed_origins", "https://a, https://b"},
+		{"--set", "user_provider", "static_user_provider:cmd:admin=hidden"},
+		{"--set", "forward.shared_key", "also hidden"},
+		{"--set", "rules.webhook_secret", "hidden too"},
+		{"--set", "http.cors_allowed_origins", "https://a, https://b"},
 		{"--set", "http.timeout", "1m 30s"}, {"--set", "storage.cache_bytes", "3000000"},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := c.TOML()
-	if strings.Contains(text, "secret") || !strings.Contains(text, "***") {
+	if strings.Contains(text, "hidden") || !strings.Contains(text, "***") {
 		t.Errorf("the password is shown:\n%s", text)
 	}
 	if !strings.HasPrefix(text, "enable_telemetry = false\n") ||

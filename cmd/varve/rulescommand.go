@@ -22,6 +22,12 @@ type rulesCheckCommand struct {
 	LintFatal bool     `name:"lint-fatal" help:"Fail with exit code 3 where two rules are alike."`
 }
 
+// Help is what varve rules check --help says besides.
+func (rulesCheckCommand) Help() string {
+	return "Exit codes: 1 a file is wrong, 3 with --lint-fatal: two rules are alike.\n\n" +
+		examples("varve rules check rules/hosts.yml rules/web.yml")
+}
+
 // Run checks files of rules. It ends with 1 if one is wrong, and with --lint-fatal with 3 if rules are there twice.
 func (c *rulesCheckCommand) Run(s streams) error {
 	failed, alike := false, false
@@ -66,6 +72,11 @@ func indentLines(text string) string {
 
 type rulesTestCommand struct {
 	Files []string `arg:"" name:"file" help:"Files of unit tests, in the form that promtool reads."`
+}
+
+// Help is what varve rules test --help says besides.
+func (rulesTestCommand) Help() string {
+	return "Exit code 1: a test failed.\n\n" + examples("varve rules test rules/hosts_test.yml")
 }
 
 // Run runs unit tests. It ends with 1 if one fails.

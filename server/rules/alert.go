@@ -55,6 +55,19 @@ func (a *alert) resolve(at time.Time) {
 	a.state, a.endedAt, a.keepSince = inactive, at, time.Time{}
 }
 
+// notAfter takes over that the clock was set back to a time: nothing happened after it, and whoever was told is told
+// again.
+func (a *alert) notAfter(at time.Time) {
+	for _, t := range [...]*time.Time{&a.activeAt, &a.firedAt, &a.endedAt, &a.keepSince} {
+		if t.After(at) {
+			*t = at
+		}
+	}
+	if a.sentAt.After(at) {
+		a.sentAt = time.Time{}
+	}
+}
+
 // alert evaluates an alerting rule: it moves its alerts on, writes their series, and has everybody told.
 func (g *group) alert(ctx context.Context, r *rule, at time.Time) error {
 	points, err := g.m.ask(ctx, g, r, at)
@@ -83,6 +96,7 @@ func (g *group) alert(ctx context.Context, r *rule, at time.Time) error {
 func (g *group) expand(ctx context.Context, r *rule, at time.Time, points []point) (map[string]*alert, error) {
 	results := make(map[string]*alert, len(points))
 	query := g.m.template(at.Add(-g.def.QueryOffset))
+	var size sizes
 	for _, p := range points {
 		data := &expand.Data{Labels: texts(p.labels), ExternalLabels: g.m.o.ExternalLabels,
 			ExternalURL: g.m.o.ExternalURL, Value: p.value}
@@ -105,8 +119,14 @@ func (g *group) expand(ctx context.Context, r *rule, at time.Time, points []poin
 		}
 		for _, l := range r.annotations {
 			a.annotations[l.name] = fill(l.text)
+			if err := size.add(l.name, a.annotations[l.name]); err != nil {
+				return nil, err
+			}
 		}
 		a.key = string(promql.AppendLabels(nil, a.labels))
+		if err := size.add(a.key, a.key); err != nil { // the key and the texts in it
+			return nil, err
+		}
 		if results[a.key] != nil {
 			return nil, fmt.Errorf("vector contains metrics with the same labelset after applying alert labels: %s",
 				a.key)
@@ -136,6 +156,7 @@ func (g *group) move(r *rule, at time.Time, results map[string]*alert) (dropped 
 	}
 	dropped = map[string]*alert{}
 	for key, a := range r.active {
+		a.notAfter(at)
 		if results[key] == nil {
 			if r.gone(a, at) {
 				dropped[key] = a
@@ -145,7 +166,7 @@ func (g *group) move(r *rule, at time.Time, results map[string]*alert) (dropped 
 		}
 		a.keepSince = time.Time{}
 		if a.state == pending && at.Sub(a.activeAt) >= r.For {
-			a.state, a.firedAt = firing, at
+			a.state, a.firedAt, a.sentAt = firing, at, time.Time{}
 		}
 	}
 	r.begun, r.found = true, nil

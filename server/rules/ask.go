@@ -96,6 +96,7 @@ func (m *Manager) askSQL(ctx context.Context, r *file.Rule, from, to time.Time) 
 		return nil, fmt.Errorf("the statement has no column value")
 	}
 	var b vector.Batch
+	var size sizes
 	for {
 		more, err := answer.Rows.Next(&b)
 		if err != nil || !more {
@@ -112,7 +113,13 @@ func (m *Manager) askSQL(ctx context.Context, r *file.Rule, from, to time.Time) 
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, point{labels: labelsOf(answer.Fields, &b, row, value), value: v})
+			labels := labelsOf(answer.Fields, &b, row, value)
+			for _, l := range labels {
+				if err := size.add(l.Value); err != nil { // their names are the same in all rows
+					return nil, err
+				}
+			}
+			list = append(list, point{labels: labels, value: v})
 		}
 	}
 }

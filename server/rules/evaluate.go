@@ -20,11 +20,26 @@ const (
 	healthBad     = "err"
 )
 
-// maxResults bounds the results of a rule, and the length of an error that is kept.
+// Bounds of the results of a rule: their number, the bytes of their labels and annotations, and the length of an error
+// that is kept.
 const (
-	maxResults = 200_000
-	maxError   = 2 << 10
+	maxResults     = 200_000
+	maxResultBytes = 64 << 20
+	maxError       = 2 << 10
 )
+
+// sizes counts the bytes of the texts of results.
+type sizes int
+
+func (s *sizes) add(texts ...string) error {
+	for _, text := range texts {
+		*s += sizes(len(text))
+	}
+	if *s > maxResultBytes {
+		return fmt.Errorf("the results of the rule have more than %d bytes of labels and annotations", maxResultBytes)
+	}
+	return nil
+}
 
 // rule is a rule with its state, which the lock of its group protects.
 type rule struct {
@@ -203,11 +218,13 @@ func (g *group) end(ctx context.Context) {
 		for key := range r.written {
 			list = append(list, sample{key: key, value: promql.Stale})
 		}
+		g.mu.Lock() // whoever looks at the group may still see it
 		for _, a := range r.active {
 			if a.state == firing {
 				a.resolve(at)
 			}
 		}
+		g.mu.Unlock()
 		if err := g.m.keep(ctx, r, at); err != nil && ctx.Err() == nil {
 			g.m.log.Warn("alerts of a rule that is gone cannot be noted as ended", "rule", r.Alert, "error", err)
 		}

@@ -121,9 +121,7 @@ func (g *group) loop(ctx context.Context) {
 		if !wait(ctx, next.Sub(g.m.o.Now())) {
 			return
 		}
-		select {
-		case g.m.places <- struct{}{}:
-		case <-ctx.Done():
+		if !g.m.place(ctx) {
 			return
 		}
 		now := g.m.o.Now()
@@ -138,6 +136,16 @@ func (g *group) loop(ctx context.Context) {
 		if now = g.m.o.Now(); next.Sub(now) > 2*g.interval { // the clock was set back
 			next = g.slot(now).Add(g.interval)
 		}
+	}
+}
+
+// place waits for a place to evaluate a group in, which the caller gives back; false: ctx has ended.
+func (m *Manager) place(ctx context.Context) bool {
+	select {
+	case m.places <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -165,6 +173,10 @@ func (g *group) catchUp(ctx context.Context, now time.Time) {
 		return
 	}
 	for at := g.slot(since).Add(g.interval); !at.After(now) && ctx.Err() == nil; at = at.Add(g.interval) {
+		if !g.m.place(ctx) {
+			return
+		}
 		g.evaluate(ctx, at, true)
+		<-g.m.places
 	}
 }

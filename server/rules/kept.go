@@ -1,12 +1,14 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +20,8 @@ import (
 )
 
 // alertsTable keeps a row for each alert that fires or has ended a short while ago, so that a restart goes on where the
-// server stopped. The time of all rows is 0: the last row of an alert counts.
+// server stopped, and rows of changes before that a webhook does not know of yet. The time of all rows is 0: the last
+// row of a change counts.
 var alertsTable = private.Table{TTL: "forever", OwnTable: engine.OwnTable{
 	Name: engine.AlertsTable, Time: "at", Tags: []string{"alert"},
 	Columns: []vector.Field{
@@ -32,6 +35,9 @@ var alertsTable = private.Table{TTL: "forever", OwnTable: engine.OwnTable{
 	},
 }}
 
+// maxPast bounds the rows of changes that later ones followed; beyond it they are not kept over a restart.
+const maxPast = 10_000
+
 // kept is a row of the table: an alert since its last change between firing and ended.
 type kept struct {
 	id, file, group, rule string
@@ -43,13 +49,38 @@ type kept struct {
 	endedAt               time.Time
 
 	// keeping.mu protects what follows.
+	saved     bool            // the table has it as it is
 	delivered map[string]bool // the targets that know of this state
 	sentAt    time.Time       // when a target was told first
-	replaced  bool            // a later row is in its place
+	replaced  bool            // a later change followed, or the alert is known no longer
+	past      bool            // its row stays until all webhooks know of it
 }
 
 // keeping orders the changes of the table.
-type keeping struct{ mu sync.Mutex }
+type keeping struct {
+	mu   sync.Mutex
+	past int // rows that stay for webhooks alone
+}
+
+// rowID names the row of a change.
+func (k *kept) rowID() string {
+	if k.state == firing {
+		return k.id + "-" + strconv.FormatInt(k.firedAt.UnixMilli(), 36) + "-f"
+	}
+	return k.id + "-" + strconv.FormatInt(k.firedAt.UnixMilli(), 36) + "-r"
+}
+
+// replace notes that a later change followed one, or that an alert is known no longer. It reports whether its row is
+// needed no longer. The caller holds m.keeping.mu.
+func (m *Manager) replace(k *kept) (over bool) {
+	k.replaced = true
+	if m.notifier.WebhooksKnow(k.delivered) || m.keeping.past >= maxPast {
+		return true
+	}
+	k.past = true
+	m.keeping.past++
+	return false
+}
 
 // identity names an alert in the table.
 func identity(file, group, rule, labels string) string {
@@ -60,33 +91,39 @@ func identity(file, group, rule, labels string) string {
 // keep writes the rows of the alerts of a rule that began to fire or ended. After an error it tries again at the next
 // evaluation.
 func (m *Manager) keep(ctx context.Context, r *rule, at time.Time) error {
-	var changed []*alert
-	for _, a := range r.active {
-		if a.state == firing && (a.kept == nil || a.kept.state != firing) ||
-			a.state == inactive && a.kept != nil && a.kept.state == firing {
-			changed = append(changed, a)
-		}
-	}
-	if len(changed) == 0 {
-		return nil
-	}
 	m.keeping.mu.Lock()
 	defer m.keeping.mu.Unlock()
-	rows, next := make([][]any, len(changed)), make([]*kept, len(changed))
-	for i, a := range changed {
-		k := &kept{id: identity(r.group.file, r.group.def.Name, r.Alert, a.key), file: r.group.file,
-			group: r.group.def.Name, rule: r.Alert, labels: a.labels, annotations: a.annotations, value: a.value,
-			state: a.state, activeAt: a.activeAt, firedAt: a.firedAt, endedAt: a.endedAt, delivered: map[string]bool{}}
-		rows[i], next[i] = k.row(), k
+	var rows [][]any
+	var unsaved []*kept
+	var over [][]any
+	for _, a := range r.active {
+		k := a.kept
+		switch {
+		case a.state == firing && (k == nil || k.state != firing), a.state == inactive && k != nil && k.state == firing:
+			k = &kept{id: identity(r.group.file, r.group.def.Name, r.Alert, a.key), file: r.group.file,
+				group: r.group.def.Name, rule: r.Alert, labels: a.labels, annotations: a.annotations, value: a.value,
+				state: a.state, activeAt: a.activeAt, firedAt: a.firedAt, endedAt: a.endedAt,
+				delivered: map[string]bool{}}
+			if a.kept != nil && m.replace(a.kept) {
+				over = append(over, []any{a.kept.rowID(), int64(0)})
+			}
+			a.kept = k // also where it cannot be written: whoever is told is told once
+		case k == nil || k.saved || a.state == pending:
+			continue
+		}
+		rows, unsaved = append(rows, k.row()), append(unsaved, k)
+	}
+	if len(rows) == 0 {
+		return nil
 	}
 	err := alertsTable.Put(ctx, m.o.Store, rows...)
-	for i, a := range changed {
-		if a.kept != nil {
-			a.kept.replaced = true
-		}
-		a.kept = next[i] // also where it could not be written: whoever is told is told once
+	for _, k := range unsaved {
+		k.saved = err == nil
 	}
-	return err
+	if err != nil || len(over) == 0 {
+		return err
+	}
+	return alertsTable.Delete(ctx, m.o.Store, over...)
 }
 
 // row is the values of a row, in the order of the columns.
@@ -102,20 +139,19 @@ func (k *kept) row() []any {
 	if err != nil {
 		panic("a map of texts has a form as JSON: " + err.Error())
 	}
-	return []any{k.activeAt.UnixMilli(), k.id, annotations, int64(0),
+	return []any{k.activeAt.UnixMilli(), k.rowID(), annotations, int64(0),
 		strings.Join(slices.Sorted(maps.Keys(k.delivered)), "\n"), ended, k.file, k.firedAt.UnixMilli(), k.group,
 		string(promql.AppendLabels(nil, k.labels)), k.rule, sent, k.value}
 }
 
-// forget removes the rows of alerts that are known no longer.
+// forget removes the rows of alerts that are known no longer, once all webhooks know that they ended.
 func (m *Manager) forget(ctx context.Context, gone map[string]*alert) {
 	var keys [][]any
 	m.keeping.mu.Lock()
 	defer m.keeping.mu.Unlock()
 	for _, a := range gone {
-		if a.kept != nil {
-			a.kept.replaced = true
-			keys = append(keys, []any{a.kept.id, int64(0)})
+		if a.kept != nil && m.replace(a.kept) {
+			keys = append(keys, []any{a.kept.rowID(), int64(0)})
 		}
 	}
 	if len(keys) == 0 {
@@ -126,7 +162,7 @@ func (m *Manager) forget(ctx context.Context, gone map[string]*alert) {
 	}
 }
 
-// readKept reads the rows of the table, those of the alerts that were known before the start.
+// readKept reads the rows of the table, those of the alerts that were known before the start, in the order of changes.
 func (m *Manager) readKept(ctx context.Context) (list []*kept, err error) {
 	columns := []string{"alert", "file", "group", "rule", "labels", "annotations", "active_at", "fired_at", "value",
 		"ended_at", "delivered", "sent_at"}
@@ -134,9 +170,10 @@ func (m *Manager) readKept(ctx context.Context) (list []*kept, err error) {
 		if err != nil {
 			return nil, err
 		}
-		k := &kept{id: row.Text(0), file: row.Text(1), group: row.Text(2), rule: row.Text(3), state: firing,
+		id, _, _ := strings.Cut(row.Text(0), "-")
+		k := &kept{id: id, file: row.Text(1), group: row.Text(2), rule: row.Text(3), state: firing,
 			activeAt: time.UnixMilli(row.Int(6)), firedAt: time.UnixMilli(row.Int(7)), value: row.Float(8),
-			delivered: map[string]bool{}}
+			saved: true, delivered: map[string]bool{}}
 		labels, err := readLabels(row.Text(4))
 		if err != nil {
 			continue // nobody but the server writes here
@@ -158,5 +195,8 @@ func (m *Manager) readKept(ctx context.Context) (list []*kept, err error) {
 		}
 		list = append(list, k)
 	}
+	slices.SortStableFunc(list, func(a, b *kept) int {
+		return cmp.Or(a.firedAt.Compare(b.firedAt), cmp.Compare(b.state, a.state)) // it fires before it ends
+	})
 	return list, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -15,7 +16,7 @@ import (
 type sources struct {
 	list []source
 	at   time.Time // of the last reading
-	err  error     // why the names of the files are not known; nil: they are
+	err  error     // why the names of the files or the documents are not known; nil: they are
 }
 
 // source is one file or document.
@@ -62,7 +63,15 @@ func (m *Manager) load(ctx context.Context) error {
 	}
 	documents, err := m.documents(ctx)
 	if err != nil {
-		return errors.Join(append(all, err)...)
+		err = fmt.Errorf("the documents of rules cannot be read: %w", err)
+		next.err = errors.Join(next.err, err)
+		all = append(all, err)
+		m.log.Error("rules of documents stay as they were", "error", err)
+		for _, s := range m.sources.Load().list {
+			if s.document != "" {
+				next.list = append(next.list, s)
+			}
+		}
 	}
 	for _, d := range documents {
 		f, err := file.Parse(documentPrefix+d.Name, []byte(d.Definition))
@@ -76,6 +85,7 @@ func (m *Manager) load(ctx context.Context) error {
 	}
 	m.exchange(ctx, files)
 	m.sources.Store(next)
+	m.forgetGone(ctx)
 	return errors.Join(all...)
 }
 

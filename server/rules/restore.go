@@ -31,15 +31,38 @@ func (m *Manager) restore(ctx context.Context) error {
 		return err
 	}
 	f := &found{states: map[string]before{}, kept: map[rowOf][]*kept{}}
+	last := map[string]*kept{}
 	for _, k := range list {
+		last[k.id] = k
+	}
+	var untold []*kept
+	var over [][]any
+	now := m.o.Now()
+	m.keeping.mu.Lock()
+	for _, k := range list {
+		if last[k.id] != k || k.state == inactive && now.Sub(k.endedAt) > resolvedFor {
+			if m.replace(k) {
+				over = append(over, []any{k.rowID(), int64(0)})
+			} else {
+				untold = append(untold, k)
+			}
+			continue
+		}
+		if !m.notifier.WebhooksKnow(k.delivered) { // the first evaluation may change it
+			untold = append(untold, k)
+		}
 		of := rowOf{k.file, k.group, k.rule}
 		f.kept[of] = append(f.kept[of], k)
 	}
-	if err := m.readStates(ctx, f.states); err != nil {
-		return err
-	}
+	m.keeping.mu.Unlock()
 	m.found = f
-	return nil
+	m.tellUntold(untold)
+	if len(over) > 0 {
+		if err := alertsTable.Delete(ctx, m.o.Store, over...); err != nil {
+			return err
+		}
+	}
+	return m.readStates(ctx, f.states) // without them pending alerts begin anew
 }
 
 // readStates reads the last samples of the series of alerts.
@@ -143,15 +166,19 @@ func (r *rule) owns(k *kept) bool {
 	return true
 }
 
-// forgetGone resolves the alerts of rules that were taken away while the server was stopped. The caller holds
-// m.changing.
+// forgetGone resolves the alerts of rules that were taken away while the server was stopped. Those of files that cannot
+// be read wait for the next load. The caller holds m.changing.
 func (m *Manager) forgetGone(ctx context.Context) {
 	if m.found == nil {
 		return
 	}
 	at := m.o.Now()
 	for of, list := range m.found.kept {
-		if len(list) == 0 || m.unread(of.file) {
+		if len(list) > 0 && m.unread(of.file) {
+			continue
+		}
+		delete(m.found.kept, of)
+		if len(list) == 0 {
 			continue
 		}
 		g := &group{m: m, file: of.file, def: goneGroup(of), interval: m.o.Interval}
@@ -173,7 +200,9 @@ func (m *Manager) forgetGone(ctx context.Context) {
 		m.tell(ctx, r, at)
 		m.forget(ctx, over)
 	}
-	m.found = nil
+	if len(m.found.kept) == 0 {
+		m.found = nil
+	}
 }
 
 // unread reports whether a file is there whose rules are not known because it is wrong: its alerts wait for it.

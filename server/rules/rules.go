@@ -90,7 +90,7 @@ type Manager struct {
 	cancel   context.CancelFunc
 	begun    sync.WaitGroup
 	ended    sync.Once
-	found    *found // what the start found in the store
+	found    *found // what the start found in the store and is not taken over yet; nil: nothing
 
 	groups  atomic.Pointer[[]*group] // sorted by file and name of the group
 	sources atomic.Pointer[sources]
@@ -154,9 +154,7 @@ func (m *Manager) begin(ctx context.Context) error {
 	}
 	m.running = ctx.Err() == nil
 	defer close(m.started)
-	err := m.load(ctx)
-	m.forgetGone(ctx)
-	return err
+	return m.load(ctx)
 }
 
 // startWait is how long a change of rules waits for a server that starts.
@@ -183,7 +181,7 @@ func (m *Manager) Reload(ctx context.Context) error {
 	}
 	m.changing.Lock()
 	defer m.changing.Unlock()
-	return m.load(ctx)
+	return m.load(context.WithoutCancel(ctx)) // what ends is noted, whoever asked is gone or not
 }
 
 // Use evaluates groups of files that are given, for trials: nothing is started, Evaluate runs them.

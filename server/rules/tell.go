@@ -28,6 +28,17 @@ func (m *Manager) tell(_ context.Context, r *rule, at time.Time) {
 	m.notifier.Send(list)
 }
 
+// tellUntold has webhooks told of changes before the start, in their order.
+func (m *Manager) tellUntold(list []*kept) {
+	all := make([]notify.Alert, len(list))
+	for i, k := range list {
+		a := m.revived(k)
+		all[i] = m.notification(a, a.endedAt)
+		all[i].Before = true
+	}
+	m.notifier.Send(all)
+}
+
 // notification is an alert as others are told of it. until is when it counts as ended if nobody is told again.
 func (m *Manager) notification(a *alert, until time.Time) notify.Alert {
 	k := a.kept
@@ -52,23 +63,39 @@ func (m *Manager) notification(a *alert, until time.Time) notify.Alert {
 func (m *Manager) delivered(target string, list []notify.Alert) {
 	m.keeping.mu.Lock()
 	defer m.keeping.mu.Unlock()
-	var rows [][]any
+	var rows, over [][]any
+	var noted []*kept
 	for i := range list {
 		k := list[i].Ref.(*kept)
-		if k.replaced || k.delivered[target] {
+		if k.replaced && !k.past || k.delivered[target] {
 			continue
 		}
 		k.delivered[target] = true
+		if k.past && m.notifier.WebhooksKnow(k.delivered) {
+			k.past = false
+			m.keeping.past--
+			over = append(over, []any{k.rowID(), int64(0)})
+			continue
+		}
 		if k.sentAt.IsZero() {
 			k.sentAt = m.o.Now()
 		}
-		rows = append(rows, k.row())
+		rows, noted = append(rows, k.row()), append(noted, k)
+	}
+	if len(over) > 0 {
+		if err := alertsTable.Delete(context.Background(), m.o.Store, over...); err != nil {
+			m.log.Warn("changes of alerts that were told cannot be removed from the table of alerts", "error", err)
+		}
 	}
 	if len(rows) == 0 {
 		return
 	}
-	if err := alertsTable.Put(context.Background(), m.o.Store, rows...); err != nil {
-		m.log.Warn("it cannot be noted who was told of alerts: after a restart they are told again", "target",
+	err := alertsTable.Put(context.Background(), m.o.Store, rows...)
+	for _, k := range noted {
+		k.saved = err == nil
+	}
+	if err != nil {
+		m.log.Warn("it cannot be noted who was told of alerts: the next evaluation tries again", "target",
 			notify.Hidden(target), "error", err)
 	}
 }

@@ -7,6 +7,7 @@
 package expand
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,6 +79,9 @@ func read(text string) (*template.Template, error) {
 	}
 	for _, one := range t.Templates() {
 		if one.Tree != nil && one.Root != nil {
+			if err := layouts(one.Root); err != nil {
+				return nil, err
+			}
 			count(one.Tree, one.Root)
 			tick(one.Tree, one.Root)
 		}
@@ -104,6 +108,71 @@ func count(t *parse.Tree, list *parse.ListNode) {
 			count(t, n.ElseList)
 		}
 	}
+}
+
+// layouts refuses methods of times whose layout is not written in the template: layouts that are made of what they made
+// grow without end.
+func layouts(n parse.Node) (err error) {
+	visit := func(list ...parse.Node) {
+		for _, one := range list {
+			if err == nil {
+				err = layouts(one)
+			}
+		}
+	}
+	branch := func(b *parse.BranchNode) {
+		visit(b.Pipe, b.List)
+		if b.ElseList != nil {
+			visit(b.ElseList)
+		}
+	}
+	switch n := n.(type) {
+	case *parse.ListNode:
+		visit(n.Nodes...)
+	case *parse.ActionNode:
+		visit(n.Pipe)
+	case *parse.IfNode:
+		branch(&n.BranchNode)
+	case *parse.WithNode:
+		branch(&n.BranchNode)
+	case *parse.RangeNode:
+		branch(&n.BranchNode)
+	case *parse.TemplateNode:
+		if n.Pipe != nil {
+			visit(n.Pipe)
+		}
+	case *parse.PipeNode:
+		for i, c := range n.Cmds {
+			err = cmp.Or(err, layout(c, i > 0))
+			visit(c.Args...)
+		}
+	case *parse.ChainNode:
+		visit(n.Node)
+	}
+	return err
+}
+
+// layout refuses a command that formats a time by a layout that is not written in it; piped: it is given a value.
+func layout(c *parse.CommandNode, piped bool) error {
+	var path []string
+	switch n := c.Args[0].(type) {
+	case *parse.FieldNode:
+		path = n.Ident
+	case *parse.VariableNode:
+		path = n.Ident
+	case *parse.ChainNode:
+		path = n.Field
+	}
+	if len(path) == 0 || len(c.Args) == 1 && !piped {
+		return nil
+	}
+	switch name := path[len(path)-1]; {
+	case strings.HasPrefix(name, "Append"):
+		return fmt.Errorf("there is no %s", name)
+	case name == "Format" && (piped || c.Args[1].Type() != parse.NodeString):
+		return errors.New("the layout of Format is a text in quotes")
+	}
+	return nil
 }
 
 // step is the name of the function that counts.

@@ -2,6 +2,9 @@ package expand
 
 import (
 	"context"
+	"fmt"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -106,4 +109,49 @@ func TestCheck(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
+}
+
+// TestTextsInBetweenAreBounded: what a template makes on its way is bounded as its text is, in memory and in time.
+func TestTextsInBetweenAreBounded(t *testing.T) {
+	const loop = `{{ $x := "1212" }}{{ range $i, $e := query "many" }}{{ $x = %s }}{{ end }}`
+	many := func(context.Context, string) ([]*Sample, error) { return make([]*Sample, 60), nil }
+	for _, text := range []string{
+		fmt.Sprintf(loop, `printf "%s%s" $x $x`), fmt.Sprintf(loop, `print $x $x`), fmt.Sprintf(loop, `println $x $x`),
+		fmt.Sprintf(loop, `html $x $x`), fmt.Sprintf(loop, `js $x $x`), fmt.Sprintf(loop, `urlquery $x $x`),
+		fmt.Sprintf(loop, `reReplaceAll "." "$0$0" $x`), fmt.Sprintf(loop, `args $x $x`) + "{{ print $x }}",
+		fmt.Sprintf(loop, `(toTime 1.0e9).Format $x`), fmt.Sprintf(loop, `$x | (toTime 1.0e9).Format`),
+		`{{ printf "` + strings.Repeat("%100000d", 1000) + `" 1 }}`, `{{ printf "%*d" 1000000 1 }}`,
+		`{{ reReplaceAll "` + strings.Repeat("()", 100) + `" "" "" }}`,
+	} {
+		before := allocated()
+		got, err := expandedWith(t, text, many)
+		if used := allocated() - before; err == nil || used > 1<<30 {
+			t.Errorf("%.80s makes %.20q, %v, with %d bytes", text, got, err, used)
+		}
+	}
+	for text, want := range map[string]string{
+		`{{ printf "%05.1f%%" 1.25 }} {{ print "a" 1 }} {{ html "<" }}`:                   "001.2% a1 &lt;",
+		`{{ reReplaceAll "(a*)(b|$)" "[$1]" "aabxab" }} {{ (toTime 0.0).Format "2006" }}`: regexp.MustCompile("(a*)(b|$)").ReplaceAllString("aabxab", "[$1]") + " 1970",
+		`{{ with $labels.Format }}{{ . }}{{ end }}{{ define "t" }}{{ .arg0 }}{{ end }}` +
+			`{{ template "t" args 7 }}`: "7",
+	} {
+		if got, err := expandedWith(t, text, many); err != nil || got != want {
+			t.Errorf("%s makes %q, %v, want %q", text, got, err, want)
+		}
+	}
+}
+
+func allocated() uint64 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.TotalAlloc
+}
+
+// expandedWith is what a text becomes; the error may be one of reading it.
+func expandedWith(t *testing.T, text string, query Query) (string, error) {
+	tree, err := New(text)
+	if err != nil {
+		return "", err
+	}
+	return tree.Expand(t.Context(), &Data{}, time.Unix(0, 0), query)
 }

@@ -65,9 +65,13 @@ func (r *reader) check(n *yaml.Node, rule *Rule, at map[string]*yaml.Node) {
 	case rule.Record == "" && rule.Alert == "":
 		r.fail(n, "one of record or alert must be set")
 	case rule.Record != "":
-		for _, field := range [...]string{"for", "keep_firing_for", "annotations"} {
-			if v := at[field]; v != nil && v.Tag != "!!null" {
-				r.fail(v, "invalid field %q in a recording rule", field)
+		for _, f := range [...]struct {
+			name string
+			set  bool
+		}{{"for", rule.For > 0}, {"keep_firing_for", rule.KeepFiringFor > 0},
+			{"annotations", len(rule.Annotations) > 0}} {
+			if f.set {
+				r.fail(at[f.name], "invalid field %q in a recording rule", f.name)
 			}
 		}
 		if !utf8.ValidString(rule.Record) || rule.Record == "" {

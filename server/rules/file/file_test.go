@@ -43,6 +43,9 @@ func TestWrongFiles(t *testing.T) {
 			`f:7: group "g", rule "A": the template of "s":`},
 		{"a function that is not there", rule("alert: A\nexpr: up\nlabels:\n  s: '{{ nothing 1 }}'"),
 			`function "nothing" not defined`},
+		{"an empty duration", rule("alert: A\nexpr: up\nfor: ''"), `"" is not a duration`},
+		{"a recording rule with for", rule("record: a\nexpr: up\nfor: 5m"),
+			`f:6: group "g", rule "a": invalid field "for"`},
 		{"a duration without a unit", rule("alert: A\nexpr: up\nfor: 5"),
 			`f:6: group "g", rule "A": "5" is not a duration`},
 		{"a negative duration", rule("alert: A\nexpr: up\nfor: -5m"), `"-5m" is not a duration`},
@@ -84,7 +87,7 @@ groups:
   limit: 7
   labels: {team: a, level: low}
   rules:
-  - {record: "a:b", expr: 1, labels: {level: high}}
+  - {record: "a:b", expr: 1, labels: {level: high}, for: 0s}
   - alert: A
     language: sql
     expr: SELECT 1 AS value
@@ -134,6 +137,10 @@ func TestBind(t *testing.T) {
 		{"':from' \":from\" `:from` -- :from\n/* :from */ a::from :fromage",
 			"':from' \":from\" `:from` -- :from\n/* :from */ a::from :fromage"},
 		{"'it''s :from' :from", "'it''s :from' " + at},
+		{`E'it\'s :from' :from e'\\' :from`, `E'it\'s :from' ` + at + ` e'\\' ` + at},
+		{"$$ :from $$ :from $a$ $$ :from $a$", "$$ :from $$ " + at + " $a$ $$ :from $a$"},
+		{"$1 :from $", "$1 " + at + " $"}, {"name':from'", "name':from'"}, {"$$ :from", "$$ :from"},
+		{"E'\\", "E'\\"},
 		{"':from", "':from"}, {"/* :from", "/* :from"}, {"-- :from", "-- :from"}, {":", ":"}, {"x[1:2]", "x[1:2]"},
 	} {
 		if got := Bind(c.text, 1000, 2000); got != c.want {

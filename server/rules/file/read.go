@@ -150,7 +150,7 @@ func (r *reader) text(n *yaml.Node) string {
 // duration reads a duration such as 1h30m.
 func (r *reader) duration(n *yaml.Node) time.Duration {
 	text := r.text(n)
-	if text == "" || text == "0" {
+	if text == "0" || n.Tag == "!!null" {
 		return 0
 	}
 	if _, err := strconv.ParseFloat(text, 64); err == nil {

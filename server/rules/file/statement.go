@@ -15,6 +15,14 @@ func Bind(text string, from, to int64) string {
 			n := quoted(text[i:], c)
 			b.WriteString(text[i : i+n])
 			i += n
+		case (c == 'e' || c == 'E') && strings.HasPrefix(text[i+1:], "'") && (i == 0 || !wordByte(text[i-1])):
+			n := 1 + escaped(text[i+1:])
+			b.WriteString(text[i : i+n])
+			i += n
+		case c == '$':
+			n := dollars(text[i:])
+			b.WriteString(text[i : i+n])
+			i += n
 		case strings.HasPrefix(text[i:], "--"):
 			n := until(text[i:], "\n")
 			b.WriteString(text[i : i+n])
@@ -69,6 +77,36 @@ func quoted(text string, quote byte) int {
 		}
 	}
 	return len(text)
+}
+
+// escaped is the length of the quoted text that text begins with, in which a backslash escapes what follows.
+func escaped(text string) int {
+	for i := 1; i < len(text); i++ {
+		switch {
+		case text[i] == '\\':
+			i++
+		case text[i] != '\'':
+		case i+1 < len(text) && text[i+1] == '\'':
+			i++
+		default:
+			return i + 1
+		}
+	}
+	return len(text)
+}
+
+// dollars is the length of the text between dollars, as $$text$$ or $tag$text$tag$, that text begins with; of a dollar
+// that begins none, 1.
+func dollars(text string) int {
+	n := 1
+	for n < len(text) && wordByte(text[n]) && (n > 1 || text[n] < '0' || text[n] > '9') {
+		n++
+	}
+	if n == len(text) || text[n] != '$' {
+		return 1
+	}
+	n++
+	return n + until(text[n:], text[:n])
 }
 
 // until is the length of text up to the end of mark; without it, of all.

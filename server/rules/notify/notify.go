@@ -31,10 +31,13 @@ type Alert struct {
 	URL                 string
 	// Done are the targets that know of this state: webhooks among them are not told again.
 	Done map[string]bool
+	// Before says that it happened before the start: only webhooks are told.
+	Before bool
 	// Ref belongs to the sender.
 	Ref any
 
 	number uint64 // in a queue
+	alone  bool   // it was refused, and is sent by itself
 }
 
 // Options of a Notifier.
@@ -155,6 +158,11 @@ func (n *Notifier) Any() bool { return len(n.targets) > 0 }
 // KnownBy reports whether all targets are in a set.
 func (n *Notifier) KnownBy(set map[string]bool) bool {
 	return !slices.ContainsFunc(n.targets, func(t *target) bool { return !set[t.address] })
+}
+
+// WebhooksKnow reports whether all webhooks are in a set.
+func (n *Notifier) WebhooksKnow(set map[string]bool) bool {
+	return !slices.ContainsFunc(n.targets, func(t *target) bool { return t.kind == "webhook" && !set[t.address] })
 }
 
 // Start begins to send.

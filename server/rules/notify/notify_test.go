@@ -161,3 +161,82 @@ func TestWrongTargets(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedAlertsKeepNobodyWaiting: one alert that a target never takes does not hold up the others, whose order
+// stays; it is tried again.
+func TestRefusedAlertsKeepNobodyWaiting(t *testing.T) {
+	for _, kind := range []string{"alertmanager", "webhook"} {
+		t.Run(kind, func(t *testing.T) {
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if body, _ := io.ReadAll(r.Body); strings.Contains(string(body), "poison") {
+					w.WriteHeader(400)
+				}
+			}))
+			t.Cleanup(s.Close)
+			delivered := make(chan Alert, 200)
+			o := Options{Delivered: func(_ string, list []Alert) {
+				for _, a := range list {
+					delivered <- a
+				}
+			}}
+			if kind == "webhook" {
+				o.Webhooks = []string{s.URL}
+			} else {
+				o.Alertmanagers = []string{s.URL}
+			}
+			n := started(t, o)
+			bad := alertOf("bad", true)
+			bad.Labels["poison"] = "yes"
+			list := []Alert{bad}
+			for i := range 50 {
+				list = append(list, alertOf(fmt.Sprint(i), true))
+			}
+			n.Send(list)
+			n.Send([]Alert{alertOf("7", false)})
+			fires := false
+			for got := 0; got < 50; {
+				a := <-delivered
+				if a.ID == "7" && kind == "webhook" {
+					if a.Firing == fires {
+						t.Error("the changes of an alert are not in order")
+					}
+					fires = a.Firing
+				}
+				if a.ID != "7" || !a.Firing {
+					got++
+				}
+			}
+			n.Stop(t.Context())
+			if told := n.Targets()[0]; told.Waiting != 1 || told.Errors == 0 || told.Dropped != 0 {
+				t.Errorf("the target is %+v", told)
+			}
+		})
+	}
+}
+
+// TestLongQueue: a queue at its bound costs each message no more than a short one.
+func TestLongQueue(t *testing.T) {
+	const count = 10_000
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(s.Close)
+	n, err := New(Options{Webhooks: []string{s.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := make([]Alert, count)
+	for i := range list {
+		list[i] = alertOf(fmt.Sprint(i), true)
+	}
+	n.Send(list)
+	target := n.targets[0]
+	if bytes := testing.AllocsPerRun(100, func() {
+		head, _ := target.head()
+		target.take(head)
+	}); bytes > 10 {
+		t.Errorf("taking one message allocates %v times", bytes)
+	}
+	if told := n.Targets()[0]; told.Waiting != count-101 || target.queue[0].ID != "101" {
+		t.Errorf("the target is %+v, %s is next", told, target.queue[0].ID)
+	}
+	n.Stop(t.Context())
+}

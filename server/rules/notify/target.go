@@ -3,10 +3,12 @@ package notify
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,6 +20,9 @@ const (
 	mostAtOnce = 64
 	maxAnswer  = 64 << 10
 )
+
+// errRefused says that it is the alerts that are at fault: others may be taken.
+var errRefused = errors.New("the alerts are refused")
 
 // target is one Alertmanager or webhook.
 type target struct {
@@ -36,9 +41,9 @@ type target struct {
 	wake      chan struct{} // has an element when there is something to look at
 	done      chan struct{} // is closed when the sender has ended
 
-	sent, dropped, errors atomic.Int64
-	nanoseconds           atomic.Int64 // that requests took
-	requests              atomic.Int64
+	sent, dropped, failures atomic.Int64
+	nanoseconds             atomic.Int64 // that requests took
+	requests                atomic.Int64
 }
 
 func newTarget(n *Notifier, kind, address string, u *url.URL) *target {
@@ -61,22 +66,28 @@ func (t *target) put(list []Alert) {
 	if t.closed {
 		return
 	}
-	waiting := map[string]int{}
-	if t.kind == "alertmanager" {
-		for i := range t.queue {
-			waiting[t.queue[i].ID] = i
-		}
+	waiting := make(map[string]int, len(t.queue)) // the places of the last that waits of each alert
+	for i := range t.queue {
+		waiting[t.queue[i].ID] = i
 	}
 	for _, a := range list {
-		if t.kind == "webhook" && (a.Done[t.address] || t.waits(&a)) {
+		i, waits := waiting[a.ID]
+		if t.kind == "webhook" {
+			if a.Done[t.address] || waits && key(&t.queue[i]) == key(&a) {
+				continue
+			}
+			waits = false // each change is sent
+		} else if a.Before {
 			continue
 		}
 		t.numbered++
 		a.number = t.numbered
-		if i, ok := waiting[a.ID]; ok {
+		if waits {
+			a.alone = t.queue[i].alone
 			t.queue[i] = a
 			continue
 		}
+		waiting[a.ID] = len(t.queue)
 		t.queue = append(t.queue, a)
 	}
 	if more := len(t.queue) - t.n.o.Queue; more > 0 {
@@ -84,16 +95,6 @@ func (t *target) put(list []Alert) {
 		t.dropped.Add(int64(more))
 	}
 	t.signal()
-}
-
-// waits reports whether the last that waits for a webhook of an alert says the same. The caller holds t.mu.
-func (t *target) waits(a *Alert) bool {
-	for i := len(t.queue) - 1; i >= 0; i-- {
-		if t.queue[i].ID == a.ID {
-			return t.queue[i].Firing == a.Firing
-		}
-	}
-	return false
 }
 
 func (t *target) signal() {
@@ -151,6 +152,9 @@ func (t *target) loop() {
 		if t.n.ctx.Err() != nil || t.over() {
 			return
 		}
+		if errors.Is(err, errRefused) {
+			t.setBack(list)
+		}
 		t.rest(pause)
 		pause = min(2*pause, t.n.o.Most)
 	}
@@ -164,10 +168,18 @@ func (t *target) head() (list []Alert, closed bool) {
 	if t.kind == "webhook" {
 		most = 1 // each is delivered by itself: a template may make anything of it
 	}
-	return append(list, t.queue[:min(len(t.queue), most)]...), t.closed
+	n := min(len(t.queue), most)
+	for i := range n {
+		if t.queue[i].alone {
+			n = max(i, 1)
+			break
+		}
+	}
+	return append(list, t.queue[:n]...), t.closed
 }
 
-// take removes alerts that were sent, unless a later state has taken their place.
+// take removes alerts that were sent, unless a later state has taken their place. They are the first of the queue, or
+// were, before the oldest were dropped.
 func (t *target) take(list []Alert) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -175,13 +187,34 @@ func (t *target) take(list []Alert) {
 	for i := range list {
 		sent[list[i].number] = true
 	}
-	rest := t.queue[:0:0]
-	for _, a := range t.queue {
-		if !sent[a.number] {
-			rest = append(rest, a)
-		}
+	head := min(len(list), len(t.queue))
+	rest := slices.DeleteFunc(slices.Clone(t.queue[:head]), func(a Alert) bool { return sent[a.number] })
+	left := t.queue[head-len(rest):]
+	copy(left, rest)
+	clear(t.queue[:head-len(rest)]) // what was sent is let go of
+	t.queue = left
+}
+
+// setBack puts alerts that the target refuses behind all others, with what waits of the same alerts, so that they keep
+// nobody waiting. From then on each is sent by itself, as one of them may be at fault for all.
+func (t *target) setBack(list []Alert) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	refused := map[string]bool{}
+	for i := range list {
+		refused[list[i].ID] = true
 	}
-	t.queue = rest
+	var back []Alert
+	rest := make([]Alert, 0, len(t.queue))
+	for _, a := range t.queue {
+		if refused[a.ID] {
+			a.alone = true
+			back = append(back, a)
+			continue
+		}
+		rest = append(rest, a)
+	}
+	t.queue = append(rest, back...)
 }
 
 func (t *target) over() bool {
@@ -208,7 +241,7 @@ func (t *target) rest(pause time.Duration) {
 
 // failed notes an error.
 func (t *target) failed(err error) {
-	t.errors.Add(1)
+	t.failures.Add(1)
 	t.mu.Lock()
 	first := t.lastError == ""
 	t.lastError = err.Error()
@@ -222,7 +255,7 @@ func (t *target) failed(err error) {
 func (t *target) send(ctx context.Context, list []Alert) error {
 	body, err := t.bodyOf(ctx, list)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errRefused, err)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, t.url, bytes.NewReader(body))
 	if err != nil {
@@ -251,7 +284,11 @@ func (t *target) send(ctx context.Context, list []Alert) error {
 	if _, err := io.Copy(io.Discard, io.LimitReader(answer.Body, maxAnswer)); err != nil {
 		return hideURL(err)
 	}
-	if answer.StatusCode/100 != 2 {
+	switch code := answer.StatusCode; {
+	case code == http.StatusBadRequest, code == http.StatusRequestEntityTooLarge,
+		code == http.StatusUnprocessableEntity:
+		return fmt.Errorf("%w: the answer is %s", errRefused, answer.Status)
+	case code/100 != 2:
 		return fmt.Errorf("the answer is %s", answer.Status)
 	}
 	t.mu.Lock()
@@ -273,5 +310,5 @@ func (t *target) told() Told {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return Told{Kind: t.kind, Address: t.shown, Sent: t.sent.Load(), Dropped: t.dropped.Load(),
-		Errors: t.errors.Load(), Waiting: int64(len(t.queue)), LastError: t.lastError}
+		Errors: t.failures.Load(), Waiting: int64(len(t.queue)), LastError: t.lastError}
 }
