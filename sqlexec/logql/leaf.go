@@ -159,7 +159,7 @@ func (q *leafQuery) run(ctx context.Context, store Store) ([]points, error) {
 		}
 	}
 	if q.leaf.agg.Op == syntax.OpAbsentOverTime {
-		return q.absent(found), nil
+		return q.absent(ctx, found)
 	}
 	var out []points
 	var scratch []float64
@@ -169,7 +169,9 @@ func (q *leafQuery) run(ctx context.Context, store Store) ([]points, error) {
 			return nil, err
 		}
 		p := points{labels: labels}
-		q.each(s, &scratch, p.add, &q.frame)
+		if err := q.each(ctx, s, &scratch, p.add, &q.frame); err != nil {
+			return nil, err
+		}
 		if len(p.t) > 0 {
 			out = append(out, p)
 		}
@@ -195,8 +197,10 @@ func floorMS(ns int64) int64 {
 	return ms
 }
 
-// each yields the values of a series at the steps that have one.
-func (q *leafQuery) each(s *series, scratch *[]float64, yield func(at int64, value float64), f *frame) {
+// each yields the values of a series at the steps that have one. It heeds the context: windows that overlap may have
+// the same samples many times.
+func (q *leafQuery) each(ctx context.Context, s *series, scratch *[]float64, yield func(at int64, value float64),
+	f *frame) error {
 	agg := q.leaf.agg
 	if len(s.samples) > 0 && len(s.tallies) > 0 { // one table counted by buckets, another did not
 		for _, t := range s.tallies {
@@ -211,19 +215,19 @@ func (q *leafQuery) each(s *series, scratch *[]float64, yield func(at int64, val
 			divisor = float64(f.interval) / 1e9
 		}
 		f.overBuckets(s.tallies, func(step int, total float64) { yield(f.at(step), total/divisor) })
-		return
+		return ctx.Err()
 	}
 	slices.SortStableFunc(s.samples, func(a, b sample) int { return cmp.Compare(a.at, b.at) })
 	op := agg.Op
 	if op == syntax.OpCountOverTime && agg.Range.Unwrap == nil {
 		op = syntax.OpSumOverTime // samples of lines are ones, or the count of a bucket
 	}
-	f.overSamples(s.samples, func(step int, w window) {
+	return f.overSamples(s.samples, func(step int, w window) error {
 		v := overTime(op, w, agg.Param, scratch)
-		if op == syntax.OpRateCounter && math.IsNaN(v) {
-			return
+		if op != syntax.OpRateCounter || !math.IsNaN(v) {
+			yield(f.at(step), v)
 		}
-		yield(f.at(step), v)
+		return ctx.Err()
 	})
 }
 
@@ -303,7 +307,7 @@ func addSample(found map[string]*series, s *source, b *vector.Batch, i int) int6
 }
 
 // absent is one series with the value 1 at the steps whose windows have no line.
-func (q *leafQuery) absent(found map[string]*series) []points {
+func (q *leafQuery) absent(ctx context.Context, found map[string]*series) ([]points, error) {
 	there := make([]bool, q.frame.n)
 	var scratch []float64
 	at := map[int64]int{}
@@ -311,7 +315,10 @@ func (q *leafQuery) absent(found map[string]*series) []points {
 		at[q.frame.at(i)] = i
 	}
 	for _, s := range found {
-		q.each(s, &scratch, func(t int64, _ float64) { there[at[t]] = true }, &q.frame)
+		note := func(t int64, _ float64) { there[at[t]] = true }
+		if err := q.each(ctx, s, &scratch, note, &q.frame); err != nil {
+			return nil, err
+		}
 	}
 	p := points{labels: absentLabels(q.leaf.agg.Range.Query.Matchers)}
 	for i, has := range there {
@@ -320,9 +327,9 @@ func (q *leafQuery) absent(found map[string]*series) []points {
 		}
 	}
 	if len(p.t) == 0 {
-		return nil
+		return nil, nil
 	}
-	return []points{p}
+	return []points{p}, nil
 }
 
 // absentLabels are the labels that matchers fix to one value.

@@ -75,7 +75,7 @@ func (q *MetricQuery) Run(ctx context.Context, store Store, base promql.Query) (
 		}
 		values.leaves = append(values.leaves, p)
 	}
-	base.Expr, base.Lookback = text, lookback
+	base.Expr, base.Lookback, base.ZeroIsNaN = text, lookback, true
 	base.Start, base.End, base.Step = floorMS(q.Start), floorMS(q.End), q.Step/1e6
 	return base.Run(ctx, values)
 }

@@ -114,6 +114,13 @@ func sourceOf(t *engine.Table) *source {
 	} else if !s.Columns[s.Column(line)].Type.IsText() {
 		out.line = "CAST(" + out.line + " AS STRING)"
 	}
+	for _, list := range [...][]column{out.labels, out.fields} {
+		for i := range list {
+			if list[i].name == TableLabel { // the name is taken
+				list[i].name += "_extracted"
+			}
+		}
+	}
 	byName := func(a, b column) int { return strings.Compare(a.name, b.name) }
 	same := func(a, b column) bool { return a.name == b.name }
 	slices.SortStableFunc(out.labels, byName)

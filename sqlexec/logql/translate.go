@@ -127,12 +127,6 @@ func (t *translator) binary(e *syntax.Binary) (text string, scalar bool) {
 			op += string(m.Group) + "(" + strings.Join(m.Include, ", ") + ") "
 		}
 	}
-	if e.Op == syntax.OpDiv || e.Op == syntax.OpMod { // a division by zero is NaN, whatever is divided
-		if rightScalar {
-			return "(" + left + op + "(" + right + " / (" + right + " != bool 0)))", both
-		}
-		right = "(" + right + " != 0 or " + right + " * NaN)"
-	}
 	return "(" + left + op + right + ")", both
 }
 

@@ -101,34 +101,32 @@ type tally struct {
 
 // overBuckets yields for each step whose window has lines the total of its buckets, which are sorted.
 func (f *frame) overBuckets(list []tally, yield func(step int, total float64)) {
-	from, to := 0, 0
+	from, to, total := 0, 0, 0.0 // whole numbers below 2^53: sums and differences are exact
 	for i := range f.n {
 		first, end := f.buckets(i)
-		for to < len(list) && list[to].bucket < end {
-			to++
+		for ; to < len(list) && list[to].bucket < end; to++ {
+			total += list[to].total
 		}
-		for from < to && list[from].bucket < first {
-			from++
+		for ; from < to && list[from].bucket < first; from++ {
+			total -= list[from].total
 		}
-		if from == to {
-			continue
+		if from < to {
+			yield(i, total)
 		}
-		total := 0.0
-		for _, b := range list[from:to] {
-			total += b.total
-		}
-		yield(i, total)
 	}
 }
 
 // overSamples yields for each step whose window has samples those samples, which are sorted by time.
-func (f *frame) overSamples(list []sample, yield func(step int, w window)) {
+func (f *frame) overSamples(list []sample, yield func(step int, w window) error) error {
 	for i := range f.n {
 		end := f.at(i) - f.offset
 		from := sort.Search(len(list), func(k int) bool { return list[k].at > end-f.interval })
 		to := from + sort.Search(len(list)-from, func(k int) bool { return list[from+k].at > end })
 		if from < to {
-			yield(i, window{list[from:to], end, f.interval})
+			if err := yield(i, window{list[from:to], end, f.interval}); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }

@@ -25,6 +25,9 @@ func (e *evaluator) binary(n *parser.BinaryExpr, g grid) (nodeMatrix, error) {
 	}
 	scalarLeft, scalarRight := n.LHS.Type() == parser.ValueTypeScalar, n.RHS.Type() == parser.ValueTypeScalar
 	op := &operation{e: e, g: g, n: n, op: n.Op, pos: n.PositionRange(), kernel: kernels[n.Op]}
+	if e.zeroIsNaN && n.Op == parser.DIV {
+		op.kernel = eachPair(divideNaN)
+	}
 	switch {
 	case scalarLeft && scalarRight:
 		r, err := newArena(e.limits, g).row()
@@ -101,6 +104,14 @@ var kernels = map[parser.ItemType]func(dst, a, b []float64){
 	parser.MOD:   eachPair(math.Mod),
 	parser.POW:   eachPair(math.Pow),
 	parser.ATAN2: eachPair(math.Atan2),
+}
+
+// divideNaN is a / b, and NaN where b is zero.
+func divideNaN(a, b float64) float64 {
+	if b == 0 {
+		return math.NaN()
+	}
+	return a / b
 }
 
 func eachPair(f func(a, b float64) float64) func(dst, a, b []float64) {

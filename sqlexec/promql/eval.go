@@ -19,6 +19,7 @@ type evaluator struct {
 	workers      int
 	instant      bool  // one step: the order of rows is the order of the answer
 	queryEnd     int64 // ms
+	zeroIsNaN    bool  // see Query.ZeroIsNaN
 	same         map[parser.Expr]bool
 	counts       map[*parser.VectorSelector]bool
 	presence     map[*parser.VectorSelector]bool

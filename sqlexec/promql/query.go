@@ -42,6 +42,8 @@ type Query struct {
 	Memory       Memory        // nil: no limit
 	Workers      int           // 0: one for each processor
 	User         string        // whose bounds hold, see Limits.Reads
+	// ZeroIsNaN makes a division by zero NaN, whatever is divided.
+	ZeroIsNaN bool
 }
 
 // Run evaluates the query. The query ends with the context: an error is a status.Error of code InvalidSyntax or
@@ -63,7 +65,7 @@ func (q Query) Run(ctx context.Context, store Storage) (*Result, error) {
 		instant: q.Step == 0, same: same, counts: countsOnly(x), presence: presenceOnly(x),
 		labels: map[*parser.VectorSelector][]string{}, notes: &annotations.Annotations{},
 		limits:   &queryLimits{max: q.MaxSamples, memory: q.Memory},
-		queryEnd: q.End,
+		queryEnd: q.End, zeroIsNaN: q.ZeroIsNaN,
 	}
 	defer e.close()
 	e.shareSubtrees(x)

@@ -155,7 +155,7 @@ func pushed(t *testing.T, s script, in state) *servertest.House {
 
 // TestCases runs the scripts on lines in memory, in files, and in both.
 func TestCases(t *testing.T) {
-	files, err := filepath.Glob("testdata/cases/*.test")
+	files, err := filepath.Glob("testdata/cases/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts: %v", err)
 	}

@@ -244,3 +244,15 @@ func TestSlowLog(t *testing.T) {
 	h.Slow.Close(t.Context())
 	h.Holds("SELECT query, row_count FROM service_private.slow_queries WHERE query LIKE '{%'", `[[{app="a"} |= "x" 1]]`)
 }
+
+// TestNestedDivision: a divisor may be a division, as deep as expressions nest.
+func TestNestedDivision(t *testing.T) {
+	h := house(t, nil)
+	const depth = 30
+	text := strings.Repeat("1 / (", depth) + `sum(count_over_time({app="shop"}[1m]))` + strings.Repeat(")", depth)
+	a := asked(h, "query?time=1700000420&"+q(text))
+	want := `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1700000420,"2"]}],`
+	if a.Status != 200 || !strings.HasPrefix(a.Body, want) {
+		t.Errorf("%d %.300s\nwant %s", a.Status, a.Body, want)
+	}
+}

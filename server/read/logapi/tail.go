@@ -206,23 +206,31 @@ func (t *tail) look(ctx context.Context, conn *websocket.Conn, from, to int64, m
 		return err
 	}
 	first := t.seen == nil
-	found, seen, oldest := 0, map[uint64]int{}, to
+	found, oldest := 0, to
 	for i := range streams {
-		s := &streams[i]
-		found += len(s.Lines)
-		for _, l := range s.Lines {
+		found += len(streams[i].Lines)
+		for _, l := range streams[i].Lines {
 			oldest = min(oldest, l.At)
 		}
+	}
+	seen, joined := map[uint64]int{}, false // joined: the oldest line was sent before, nothing lies between
+	for i := range streams {
+		s := &streams[i]
 		slices.SortStableFunc(s.Lines, func(a, b logql.Line) int { return cmp.Compare(a.At, b.At) })
 		s.Lines = slices.DeleteFunc(s.Lines, func(l logql.Line) bool {
 			key := t.key(s.Labels, &l)
 			seen[key]++
-			return seen[key] <= t.seen[key]
+			again := seen[key] <= t.seen[key]
+			joined = joined || again && l.At == oldest
+			return again
 		})
 	}
 	t.seen = seen
 	streams = slices.DeleteFunc(streams, func(s logql.Stream) bool { return len(s.Lines) == 0 })
-	dropped := !first && found >= most
+	if first && found >= most {
+		t.start = oldest // older lines are not sent later, either
+	}
+	dropped := !first && found >= most && !joined
 	if len(streams) == 0 && !dropped {
 		return nil
 	}

@@ -20,7 +20,8 @@ type message struct {
 		Stream map[string]string
 		Values [][]any
 	}
-	EncodingFlags []string
+	EncodingFlags  []string
+	DroppedEntries []struct{ Timestamp string } `json:"dropped_entries"`
 }
 
 // tailed opens a tail.
@@ -66,7 +67,7 @@ func pushNow(t *testing.T, h *servertest.House, lines ...string) {
 // TestTail: a tail sends the newest lines, then those that come, each once.
 func TestTail(t *testing.T) {
 	h := servertest.Real(t, nil)
-	pushNow(t, h, "too old", "one x", "two x", "none")
+	pushNow(t, h, "too old", "zero x", "one x", "two x", "none")
 	conn := tailed(t, h, "tail?limit=2&"+q(`{app="a"} |= "x"`), nil)
 	pings := make(chan struct{}, 100)
 	conn.SetPingHandler(func(string) error { pings <- struct{}{}; return nil })
@@ -134,6 +135,37 @@ func TestTailPlaces(t *testing.T) {
 		}
 		if time.Now().After(deadline) {
 			t.Fatal("the place of a tail that left is not free")
+		}
+	}
+}
+
+// pushMany pushes lines with times of now.
+func pushMany(h *servertest.House, what string, n int) {
+	h.Helper()
+	var values []string
+	now := time.Now().UnixNano()
+	for i := range n {
+		values = append(values, fmt.Sprintf(`["%d","%s %d"]`, now+int64(i), what, i))
+	}
+	h.Want(h.Do("POST", api+"push", `{"streams":[{"stream":{"app":"a"},"values":[`+strings.Join(values, ",")+`]}]}`,
+		"Content-Type", "application/json"), 204, "")
+}
+
+// TestTailDropped: lines that were left out are told; those that were sent before are no reason.
+func TestTailDropped(t *testing.T) {
+	h := servertest.Real(t, nil)
+	pushMany(h, "first", 1)
+	conn := tailed(t, h, "tail?"+q(`{app="a"}`), nil)
+	next(t, conn)
+	for _, c := range []struct {
+		what       string
+		push, want int
+		dropped    bool
+	}{{"a", 3000, 3000, false}, {"b", 3000, 3000, false}, {"c", 6000, 5000, true}} {
+		pushMany(h, c.what, c.push)
+		m, lines := next(t, conn)
+		if len(lines) != c.want || len(m.DroppedEntries) > 0 != c.dropped {
+			t.Errorf("%s: %d lines, %d dropped entries", c.what, len(lines), len(m.DroppedEntries))
 		}
 	}
 }
