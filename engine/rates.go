@@ -192,8 +192,8 @@ func (x *toll) settle(ctx context.Context, chargesOf func(*writerTicket) []charg
 	}
 }
 
-// ready is RateLimited where pay would refuse a write to the tables of series, by what was written before: then it makes
-// no table for them.
+// ready is RateLimited where pay would refuse a write to the tables of series, by what was written before: then it
+// makes no table for them.
 func (x *toll) ready(ctx context.Context, c *catalog, names []SeriesName) error {
 	if ctx.Value(serverKey{}) != nil {
 		return nil
@@ -211,8 +211,8 @@ func (x *toll) ready(ctx context.Context, c *catalog, names []SeriesName) error 
 		}
 		last = r
 		t := r.snap.Load().schema
-		list = appendCharges(list, charge{payer: payer{table: t.ID}, of: t}, Rate{t.Options.RowRate, t.Options.ByteRate},
-			0, 0, schema.RowRateOption, schema.ByteRateOption)
+		list = appendCharges(list, charge{payer: payer{table: t.ID}, of: t},
+			Rate{t.Options.RowRate, t.Options.ByteRate}, 0, 0, schema.RowRateOption, schema.ByteRateOption)
 	}
 	if len(list) == 0 {
 		return nil

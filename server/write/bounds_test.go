@@ -113,12 +113,13 @@ func TestRatesOfProtocols(t *testing.T) {
 	}
 }
 
-// TestRatesMakeNoTables: metrics that come too fast make no tables and no labels, whether the user's rate or that of the
-// physical table is met; afterwards they do.
+// TestRatesMakeNoTables: metrics that come too fast make no tables and no labels, whether the user's rate or that of
+// the physical table is met; afterwards they do.
 func TestRatesMakeNoTables(t *testing.T) {
 	point := func(name, label string) map[string]way {
 		body := servertest.OTLPMetric(`{"name":"` + name + `","gauge":{"dataPoints":[{` +
-			`"timeUnixNano":"1700000000000000000","asDouble":1,"attributes":[{"key":"` + label + `","value":{"stringValue":"x"}}]}]}}`)
+			`"timeUnixNano":"1700000000000000000","asDouble":1,` +
+			`"attributes":[{"key":"` + label + `","value":{"stringValue":"x"}}]}]}}`)
 		return map[string]way{
 			"remote write": {path: servertest.WritePath,
 				body: servertest.Snappy(servertest.Message1([]string{"__name__", name, label, "x"}, 1))},

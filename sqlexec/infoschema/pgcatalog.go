@@ -149,7 +149,7 @@ var pgFills = map[string]func(*Env, Where, *rows) error{
 	"pg_namespace": pgNamespaces, "pg_class": pgClasses, "pg_attribute": pgAttributes, "pg_attrdef": pgDefaults,
 	"pg_type": fillTypes, "pg_database": pgDatabases, "pg_am": pgMethods, "pg_opclass": pgOperatorClasses,
 	"pg_index": pgIndexes, "pg_indexes": pgIndexTexts, "pg_constraint": pgConstraints, "pg_tables": pgTables,
-	"pg_views": pgViews, "pg_description": pgDescriptions, PGSizes: fillSizes,
+	"pg_views": pgViews, "pg_description": pgDescriptions, PGSizes: fillSizes, PGColumnTypes: fillColumns,
 	PGComments: fillComments, PGSettingValues: fillSettings, PGDefinitions: fillDefinitions,
 	"pg_roles": pgRoles, "pg_user": pgUsers, "pg_settings": pgSettings, "pg_tablespace": pgTablespaces,
 	"pg_stat_activity": pgActivity, "pg_language": pgLanguages, "pg_collation": pgCollations,
@@ -158,10 +158,15 @@ var pgFills = map[string]func(*Env, Where, *rows) error{
 }
 
 func init() {
-	for line := range strings.SplitSeq(strings.ReplaceAll(strings.TrimSpace(pgColumns), "\n\t", " "), "\n") {
+	text := strings.TrimSpace(pgColumns) + "\n" + PGColumnTypes + " " + columnsOfColumns +
+		" udt_catalog udt_schema udt_name"
+	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\n\t", " "), "\n") {
 		name, list, _ := strings.Cut(line, " ")
 		t := &Table{Name: name, Columns: columns(list + " tableoid:i64"), fill: pgFills[name], Hidden: 1,
 			number: RelationOID(PGCatalog, name)}
+		if name == PGColumnTypes {
+			t.SchemaColumn, t.TableColumn = "table_schema", "table_name"
+		}
 		if t.fill == nil {
 			t.fill = func(*Env, Where, *rows) error { return nil }
 		}

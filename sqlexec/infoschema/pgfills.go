@@ -1,6 +1,7 @@
 package infoschema
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +20,23 @@ func fillSizes(e *Env, _ Where, r *rows) error {
 		st := t.Stats()
 		r.add(tableOID(t.Schema.ID), st.DiskBytes+st.MemtableBytes, st.IndexBytes)
 		return nil
+	})
+}
+
+// PGColumnTypes is a table of ours, which clients of PostgreSQL read as information_schema.columns: it is that table,
+// with the names that they know of types.
+const PGColumnTypes = "pg_column_types"
+
+// placeOfDataType is that of data_type in a row of information_schema.columns.
+var placeOfDataType = slices.Index(strings.Fields(columnsOfColumns), "data_type")
+
+func fillColumns(e *Env, w Where, r *rows) error {
+	return eachColumn(e, w, func(db, table string, i int, c *schema.Column, key string) {
+		p, row := pgTypeOf(c.Type), columnRow(db, table, i, c, key)
+		if row[placeOfDataType] = p.Shown; c.Type.ID == vector.TypeList {
+			row[placeOfDataType] = "ARRAY"
+		}
+		r.add(append(row, Catalog, PGCatalog, p.Name)...)
 	})
 }
 

@@ -32,10 +32,8 @@ func init() {
 		{Name: "column_indexes", SchemaColumn: "table_schema", TableColumn: "table_name", fill: columnIndexRows,
 			Columns: columns(
 				"table_catalog table_schema table_name column_name index_kind parts:u64 bytes:u64? asked_by?")},
-		{Name: "columns", SchemaColumn: "table_schema", TableColumn: "table_name", fill: columnRows, Columns: columns(`
-			table_catalog table_schema table_name column_name ordinal_position:i64 character_maximum_length:i64? character_octet_length:i64?
-			numeric_precision:i64? numeric_scale:i64? datetime_precision:i64? character_set_name? collation_name? column_key extra privileges
-			generation_expression? service_data_type data_type semantic_type column_default? is_nullable column_type column_comment? srs_id:i64?`)},
+		{Name: "columns", SchemaColumn: "table_schema", TableColumn: "table_name", fill: columnRows,
+			Columns: columns(columnsOfColumns)},
 		{Name: "damage", fill: damageRows,
 			Columns: columns(
 				"table_catalog table_schema? table_name? file_path block:i64? row_count:i64? min_ts:ns? max_ts:ns? reason")},
@@ -187,34 +185,46 @@ func viewRows(e *Env, w Where, r *rows) error {
 	})
 }
 
+// columnsOfColumns are the columns of information_schema.columns.
+const columnsOfColumns = `
+	table_catalog table_schema table_name column_name ordinal_position:i64 character_maximum_length:i64?
+	character_octet_length:i64? numeric_precision:i64? numeric_scale:i64? datetime_precision:i64?
+	character_set_name? collation_name? column_key extra privileges generation_expression? service_data_type
+	data_type semantic_type column_default? is_nullable column_type column_comment? srs_id:i64?`
+
 func columnRows(e *Env, w Where, r *rows) error {
+	return eachColumn(e, w, func(db, table string, i int, c *schema.Column, key string) {
+		r.add(columnRow(db, table, i, c, key)...)
+	})
+}
+
+// eachColumn calls f for the columns of all tables and views, with the word of column_key.
+func eachColumn(e *Env, w Where, f func(db, table string, i int, c *schema.Column, key string)) error {
 	eachOwn(w, func(_ int, t *Table) {
 		for i := range t.Columns {
-			addColumn(r, DB, t.Name, i, &t.Columns[i], "")
+			f(DB, t.Name, i, &t.Columns[i], "")
 		}
 	})
+	ofTable := func(t *schema.Table) {
+		for i := range t.Columns {
+			f(t.Name.DB, t.Name.Table, i, &t.Columns[i], Key(&t.Columns[i]))
+		}
+	}
 	if hasNumbers(e, w) {
-		addColumns(r, NumbersSchema())
+		ofTable(NumbersSchema())
 	}
 	err := eachView(e, w, func(v View) {
 		for i, c := range v.Columns() {
-			addColumn(r, v.DB, v.Name, i, &c, "")
+			f(v.DB, v.Name, i, &c, "")
 		}
 	})
 	if err != nil {
 		return err
 	}
 	return eachTable(e, w, func(t *engine.Table) error {
-		addColumns(r, t.Schema.Shown())
+		ofTable(t.Schema.Shown())
 		return nil
 	})
-}
-
-func addColumns(r *rows, t *schema.Table) {
-	for i := range t.Columns {
-		c := &t.Columns[i]
-		addColumn(r, t.Name.DB, t.Name.Table, i, c, Key(c))
-	}
 }
 
 // Key is the word of column_key: PRI, TIME INDEX or nothing.
@@ -236,7 +246,8 @@ func YesNo(b bool) string {
 	return "NO"
 }
 
-func addColumn(r *rows, db, table string, i int, c *schema.Column, key string) {
+// columnRow is the row of information_schema.columns that tells of a column.
+func columnRow(db, table string, i int, c *schema.Column, key string) []any {
 	var length, octets, precision, scale, datetime, charset, collation, def any
 	switch {
 	case c.Type.IsText():
@@ -256,9 +267,9 @@ func addColumn(r *rows, db, table string, i int, c *schema.Column, key string) {
 		def = c.DefaultText
 	}
 	text := parse.InfoText(c.Type)
-	r.add(Catalog, db, table, c.Name, i+1, length, octets, precision, scale, datetime, charset, collation, key, "",
-		"select,insert", "",
-		c.Type.String(), text, c.Semantic.String(), def, YesNo(c.Nullable), text, comment(c), nil)
+	return []any{Catalog, db, table, c.Name, i + 1, length, octets, precision, scale, datetime, charset, collation, key,
+		"", "select,insert", "", c.Type.String(), text, c.Semantic.String(), def, YesNo(c.Nullable), text, comment(c),
+		nil}
 }
 
 func comment(c *schema.Column) any {

@@ -57,7 +57,12 @@ func (k *conn) dialect(parameter func(n int, at parse.Node) (parse.Expr, error))
 	}
 	return &parse.Dialect{Parameter: value, Call: call, Cast: k.cast, List: listOf, Insert: k.insert,
 		Default: k.columnDefault, Index: index, Items: itemsOf, Table: tableFunction,
-		Field: pairs.field, Select: wholeRows}
+		Field: pairs.field, Select: func(s *parse.Select) {
+			for _, from := range s.From {
+				columnsTable(from)
+			}
+			wholeRows(s)
+		}}
 }
 
 // repeats are the calls for which an expression stands that has an argument more than once; they nest up to a sum of 3.

@@ -84,7 +84,7 @@ func TestPGDashboardSQL(t *testing.T) {
 		{"SELECT quote_ident(column_name) AS \"column\", data_type AS \"type\" FROM information_schema.columns WHERE " +
 			"CASE WHEN array_length(parse_ident('public.logs'),1) = 2 THEN quote_ident(table_schema) = " +
 			"(parse_ident('public.logs'))[1] AND quote_ident(table_name) = (parse_ident('public.logs'))[2] ELSE " +
-			"quote_ident(table_name) = 'logs' END AND ordinal_position = 4", []string{"status|int"}},
+			"quote_ident(table_name) = 'logs' END AND ordinal_position = 4", []string{"status|integer"}},
 		{"SELECT quote_ident('a'), quote_ident('A b'), quote_ident('q\"'), quote_literal('it''s'), " +
 			"format('%I.%s: %L%%', 'A', 1, NULL)", []string{`a|"A b"|"q"""|'it''s'|"A".1: NULL%`}},
 		{"SET TimeZone = 'Europe/Berlin'; SELECT to_timestamp('2023-11-01 00:00:00.000000', 'YYYY-MM-DD HH24:MI:SS.US'), " +

@@ -89,6 +89,24 @@ func tableFunction(c *parse.Call) parse.Name {
 	return parse.Name{{Name: infoschema.PGCatalog, At: c.At}, {Name: name, At: c.At}}
 }
 
+// columnsTable puts the table that tells of columns by the types that clients know in the place of
+// information_schema.columns in FROM.
+func columnsTable(from parse.TableRef) {
+	switch t := from.(type) {
+	case *parse.Join:
+		columnsTable(t.L)
+		columnsTable(t.R)
+	case *parse.Table:
+		if len(t.Name) != 2 || t.Name[0].Name != infoschema.DB || t.Name[1].Name != "columns" {
+			return
+		}
+		if t.Alias == nil {
+			t.Alias = &parse.Alias{Name: t.Name[1]}
+		}
+		t.Name = parse.Name{{Name: infoschema.PGCatalog, At: t.At}, {Name: infoschema.PGColumnTypes, At: t.At}}
+	}
+}
+
 func columnOf(at parse.Node, name string) parse.Expr {
 	return &parse.Column{Node: at, Parts: parse.Name{{Name: name, At: at.At}}}
 }
