@@ -24,9 +24,9 @@ type Options struct {
 	MergeMode  MergeMode
 	SkipWAL    bool
 	// ReadOnly refuses changes of rows and of columns.
-	ReadOnly bool
+	ReadOnly bool `json:",omitempty"`
 	// RowRate and ByteRate bound the rows and bytes that are written in a second; 0: no bound.
-	RowRate, ByteRate int64
+	RowRate, ByteRate int64 `json:",omitempty"`
 	// TTL in nanoseconds; 0 keeps rows for ever, TTLInstant drops them at once.
 	TTL     int64
 	Comment string

@@ -4,6 +4,7 @@ import (
 	_ "embed" // pgcatalog.txt
 	"hash/crc32"
 	"strings"
+	"sync"
 
 	"varve/engine"
 	"varve/engine/schema"
@@ -128,7 +129,7 @@ func relations(e *Env, f func(r *relation)) error {
 // FindPG finds a table of pg_catalog by name in any case; nil if it does not exist.
 func FindPG(name string) *Table {
 	name = strings.ToLower(name)
-	for _, t := range pgCatalogTables {
+	for _, t := range pgCatalogTables() {
 		if t.Name == name {
 			return t
 		}
@@ -141,8 +142,6 @@ func FindPG(name string) *Table {
 //
 //go:embed pgcatalog.txt
 var pgColumns string
-
-var pgCatalogTables []*Table
 
 // pgFills make the rows of tables. Those that are missing have none: there are no such things here.
 var pgFills = map[string]func(*Env, Where, *rows) error{
@@ -157,7 +156,10 @@ var pgFills = map[string]func(*Env, Where, *rows) error{
 	PGKeywords: fillKeywords, "pg_stat_all_tables": pgTableFigures,
 }
 
-func init() {
+// pgCatalogTables are the tables of pg_catalog. They are made when one is asked for: most servers never need them.
+var pgCatalogTables = sync.OnceValue(makePGCatalog)
+
+func makePGCatalog() (made []*Table) {
 	text := strings.TrimSpace(pgColumns) + "\n" + PGColumnTypes + " " + columnsOfColumns +
 		" udt_catalog udt_schema udt_name"
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\n\t", " "), "\n") {
@@ -173,8 +175,9 @@ func init() {
 		for _, c := range t.Columns {
 			t.Fields = append(t.Fields, vector.Field{Name: c.Name, Type: c.Type})
 		}
-		pgCatalogTables = append(pgCatalogTables, t)
+		made = append(made, t)
 	}
+	return made
 }
 
 // owner is the number of everybody: tables have no owners. tablespace is that of the one place where tables are.

@@ -256,11 +256,11 @@ func (q *LineQuery) keep(w *worker, s *sharer) found {
 	return f
 }
 
-// labelsOf copies the labels of some kinds, sorted.
+// labelsOf copies the labels of some kinds, sorted. Those that a stage made may be empty.
 func labelsOf(e *stage.Entry, wanted func(stage.Kind) bool) Labels {
 	out := Labels{}
 	for i := range e.Labels {
-		if l := &e.Labels[i]; wanted(l.Kind) && len(l.Value) > 0 {
+		if l := &e.Labels[i]; wanted(l.Kind) && (len(l.Value) > 0 || l.Kind == stage.Parsed) {
 			out = append(out, Label{l.Name, string(l.Value)})
 		}
 	}
