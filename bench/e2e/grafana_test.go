@@ -152,7 +152,7 @@ func (a *askedBy) sendVisits() {
 			[]string{"GET", "POST"}[i%2], i%5, []int{200, 200, 404, 502}[i%4], 100*i,
 			[]string{"-", "http://shop.example/"}[i%2], i%3)
 	}
-	a.post("/v1/ingest?table=access&pipeline_name=access", "text/plain", lines.String())
+	a.post("/v1/ingest?table=web_visits&pipeline_name=access", "text/plain", lines.String())
 }
 
 // sendHosts sends ten minutes of what the usual exporter says of two hosts.
@@ -199,7 +199,7 @@ var pair = regexp.MustCompile(`(\w+)="((?:[^"\\]|\\.)*)"`)
 func (a *askedBy) sendOwn() {
 	a.Helper()
 	for i := range 2 {
-		a.get("/v1/sql?sql=" + url.QueryEscape("SELECT count(*) FROM access"))
+		a.get("/v1/sql?sql=" + url.QueryEscape("SELECT count(*) FROM web_visits"))
 		if resp, err := http.Get(a.url + "/v1/sql?sql=nonsense"); err != nil {
 			a.Fatal(err)
 		} else if err := resp.Body.Close(); err != nil {
