@@ -18,6 +18,9 @@ const fewTexts = 1024
 // takes them once more.
 const maxCodedTexts = 1 << 20
 
+// codedRoom is how many times the memory of codes has to be free: they save time, and who needs memory comes first.
+const codedRoom = 16
+
 // code makes dictionaries of the columns of build rows that have few texts and no NULLs.
 func (j *Join) code(ctx context.Context, workers int) error {
 	j.pairs = j.rows
@@ -40,10 +43,13 @@ func (j *Join) coded(ctx context.Context, v *vector.Vector, n int) (*vector.Vect
 	if !v.Type.IsText() || v.Form != vector.Flat || v.HasNull(0, n) {
 		return v, nil
 	}
-	bytes := 4*int64(n) + 2*min(int64(len(v.Heap)), maxCodedTexts) + 16*fewTexts // a dictionary has room to grow
-	if j.reserve(bytes) != nil {
+	codeBytes := 4 * int64(n)
+	// a dictionary has room to grow
+	bytes := codeBytes + 2*min(int64(len(v.Heap)), maxCodedTexts) + 16*int64(min(n, fewTexts))
+	if j.reserve(codedRoom*bytes) != nil {
 		return v, nil // there is no room for codes
 	}
+	j.release((codedRoom - 1) * bytes)
 	in, codes := expr.NewInterner(v.Type), vector.Room[uint32](n)[:n]
 	for from := 0; from < n; from += vector.Size {
 		if err := ctx.Err(); err != nil {
@@ -62,5 +68,7 @@ func (j *Join) coded(ctx context.Context, v *vector.Vector, n int) (*vector.Vect
 			return v, nil
 		}
 	}
+	kept := codeBytes + int64(cap(in.Values.Heap)) + 16*int64(cap(in.Values.Views))
+	j.release(max(0, bytes-kept))
 	return &vector.Vector{Type: v.Type, Form: vector.Dict, Codes: codes, Values: in.Values}, nil
 }
