@@ -127,6 +127,7 @@ func (x *spending) context() context.Context {
 	return countedContext{x.ctx, x}
 }
 
+// countedContext is the context of a scan that has an allowance.
 type countedContext struct {
 	context.Context
 	spent *spending

@@ -248,34 +248,42 @@ func (p *parser) logQuery() (*LogQuery, error) {
 }
 
 // selector reads matchers in braces.
-func (p *parser) selector() ([]Matcher, error) {
-	if _, err := p.expect("{"); err != nil {
-		return nil, err
+func (p *parser) selector() (matchers []Matcher, err error) {
+	err = p.list("{", "}", []kind{"}", ","}, func(name string) error {
+		m, err := p.matcher(name)
+		if err != nil {
+			return err
+		}
+		matchers = append(matchers, m)
+		return p.count()
+	})
+	return matchers, err
+}
+
+// list reads items between from and to, with commas in between. There may be none. An item begins with a name, and item
+// reads what follows it. next are the two words that may follow an item, in the order of the error text.
+func (p *parser) list(from, to kind, next []kind, item func(name string) error) error {
+	if _, err := p.expect(from); err != nil {
+		return err
 	}
-	if p.accept("}") {
-		return nil, nil
+	if p.accept(to) {
+		return nil
 	}
-	first := []kind{kindIdentifier, "}"}
-	var matchers []Matcher
+	first := []kind{kindIdentifier, to}
 	for {
 		name := p.peek()
 		if name.kind != kindIdentifier {
-			return nil, unexpected(name, first)
+			return unexpected(name, first)
 		}
 		p.take()
-		m, err := p.matcher(name.text)
-		if err != nil {
-			return nil, err
+		if err := item(name.text); err != nil {
+			return err
 		}
-		matchers = append(matchers, m)
-		if err := p.count(); err != nil {
-			return nil, err
-		}
-		if p.accept("}") {
-			return matchers, nil
+		if p.accept(to) {
+			return nil
 		}
 		if !p.accept(",") {
-			return nil, unexpected(p.peek(), []kind{"}", ","})
+			return unexpected(p.peek(), next)
 		}
 		first = []kind{kindIdentifier}
 	}
@@ -299,27 +307,10 @@ func (p *parser) matcher(name string) (Matcher, error) {
 }
 
 // names reads names of labels in parentheses. There may be none.
-func (p *parser) names() ([]string, error) {
-	if _, err := p.expect("("); err != nil {
-		return nil, err
-	}
-	if p.accept(")") {
-		return nil, nil
-	}
-	first := []kind{kindIdentifier, ")"}
-	var names []string
-	for {
-		w := p.peek()
-		if w.kind != kindIdentifier {
-			return nil, unexpected(w, first)
-		}
-		names = append(names, p.take().text)
-		if p.accept(")") {
-			return names, nil
-		}
-		if !p.accept(",") {
-			return nil, unexpected(p.peek(), []kind{",", ")"})
-		}
-		first = []kind{kindIdentifier}
-	}
+func (p *parser) names() (names []string, err error) {
+	err = p.list("(", ")", []kind{",", ")"}, func(name string) error {
+		names = append(names, name)
+		return nil
+	})
+	return names, err
 }
