@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -18,17 +19,16 @@ type request struct {
 	header           http.Header
 }
 
-// receive answers each request with what answer says.
+// receive answers the request of number n with the code answer(n); several targets may send at once.
 func receive(t *testing.T, answer func(n int) int) (address string, got chan request) {
 	t.Helper()
 	got = make(chan request, 1000)
-	n := 0
+	var requests atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		user, password, _ := r.BasicAuth()
 		w.Header().Set("Location", "/elsewhere")
-		w.WriteHeader(answer(n))
-		n++ // requests come one after the other
+		w.WriteHeader(answer(int(requests.Add(1)) - 1))
 		got <- request{r.URL.Path, string(body), user + ":" + password, r.Header}
 	}))
 	t.Cleanup(s.Close)
