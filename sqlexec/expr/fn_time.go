@@ -124,11 +124,20 @@ func (c *Context) besideTime(op string, a vector.Type, e Expr) (Expr, error) {
 
 // intervalSums adds intervals, or subtracts them.
 func intervalSums(sign int64) kernel {
-	return func(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+	return func(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 		for i := range n {
+			if valid != nil && !valid.Get(i) {
+				out.PushBytes(convert.AppendIntervalBytes(nil, 0, 0, 0))
+				continue
+			}
 			m1, d1, n1 := convert.Interval(v[0].Bytes(i))
 			m2, d2, n2 := convert.Interval(v[1].Bytes(i))
-			out.PushBytes(convert.AppendIntervalBytes(nil, m1+int32(sign)*m2, d1+int32(sign)*d2, n1+sign*n2))
+			months, days := int64(m1)+sign*int64(m2), int64(d1)+sign*int64(d2)
+			ns, fits := shiftBy(n1, n2, sign, 1, 1)
+			if !fits || months != int64(int32(months)) || days != int64(int32(days)) {
+				return execError("interval overflow in adding '%s' and '%s'", AppendText(nil, v[0], i), AppendText(nil, v[1], i))
+			}
+			out.PushBytes(convert.AppendIntervalBytes(nil, int32(months), int32(days), ns))
 		}
 		return nil
 	}
@@ -156,9 +165,13 @@ func shiftBy(x, d, sign, from, to int64) (int64, bool) {
 }
 
 // timeDifferences subtracts points in time of one unit.
-func timeDifferences(n int, v []*vector.Vector, _ vector.Bitmap, out *vector.Vector) error {
+func timeDifferences(n int, v []*vector.Vector, valid vector.Bitmap, out *vector.Vector) error {
 	for i := range n {
-		out.Ints = append(out.Ints, v[0].Ints[i]-v[1].Ints[i])
+		d, fits := shiftBy(v[0].Ints[i], v[1].Ints[i], -1, 1, 1)
+		if !fits && (valid == nil || valid.Get(i)) {
+			return execError("duration overflow in subtracting two points in time")
+		}
+		out.Ints = append(out.Ints, d)
 	}
 	return nil
 }

@@ -35,3 +35,19 @@ SELECT to_timestamp_millis(-9223372036854775807) - ('1970-01-01 00:00:01'::TIMES
 SELECT '2024-01-01'::TIMESTAMP(9) + (to_timestamp_seconds(9223372036854) - '1970-01-01'::TIMESTAMP(0)) AS t;
 
 SELECT a + (b - '1970-01-01'::TIMESTAMP) AS t, a - (b - '1970-01-01'::TIMESTAMP) AS u FROM (VALUES ('2024-01-01'::TIMESTAMP, '1970-01-01 00:00:01.5'::TIMESTAMP), (NULL, '1970-01-02'::TIMESTAMP), (to_timestamp_millis(9223372036854775807), NULL), ('2024-01-01'::TIMESTAMP, '1969-12-31'::TIMESTAMP)) AS v(a, b) ORDER BY t, u;
+
+-- differences of times and sums of intervals that do not fit
+
+SELECT to_timestamp_millis(9223372036854775807) - to_timestamp_millis(-2) AS d;
+
+SELECT to_timestamp_millis(-9223372036854775807) - to_timestamp_millis(2) AS d;
+
+SELECT to_timestamp_millis(-1) - to_timestamp_millis(-9223372036854775807) AS d, a - b AS e FROM (VALUES (to_timestamp_millis(9223372036854775807), NULL::TIMESTAMP)) AS v(a, b);
+
+SELECT INTERVAL '2147483647 months' + INTERVAL '1 month' AS i;
+
+SELECT INTERVAL '-2147483648 days' - INTERVAL '1 day' AS i;
+
+SELECT INTERVAL '9223372036 seconds' + INTERVAL '1 second' AS i;
+
+SELECT INTERVAL '2147483646 months' + INTERVAL '1 month' AS i, INTERVAL '1 day' - a AS j FROM (VALUES (NULL::INTERVAL)) AS v(a);
