@@ -19,6 +19,7 @@ type histogramPointData struct {
 	time, flags, count uint64
 	sum                float64
 	hasSum             bool
+	exemplars          bool // there are some
 	counts             []uint64
 	bounds             []float64
 
@@ -59,7 +60,8 @@ func (h *histogramPointData) take(f *protowire.Fields) bool {
 
 // explicitHistogram reads
 //
-//	HistogramDataPoint{9: KeyValue*, 3: time ns fixed64, 4: count fixed64, 5: sum double, 6: counts of buckets fixed64*, 7: bounds double*, 10: flags}
+//	HistogramDataPoint{9: KeyValue*, 3: time ns fixed64, 4: count fixed64, 5: sum double, 6: counts of buckets fixed64*, 7: bounds double*,
+//	  8: Exemplar*, 10: flags}
 func (r *metricsRequest) explicitHistogram(message []byte) error {
 	metric := len(r.key)
 	defer func() { r.key = r.key[:metric] }()
@@ -72,6 +74,8 @@ func (r *metricsRequest) explicitHistogram(message []byte) error {
 		case h.take(&f):
 		case f.Is(9, protowire.Bytes):
 			r.key = appendSized(r.key, f.Bytes)
+		case f.Is(8, protowire.Bytes):
+			h.exemplars = true
 		case f.Number == 6:
 			h.counts, err = f.AppendFixed64s(h.counts)
 		case f.Number == 7:
@@ -98,7 +102,10 @@ func (r *metricsRequest) explicitHistogram(message []byte) error {
 			return err
 		}
 	}
-	return r.totals(message, 9)
+	if err := r.totals(message, 9); err != nil || !h.exemplars {
+		return err
+	}
+	return r.exemplars(message, 9, 8, bucketPart, h.time)
 }
 
 // check reports whether counts and bounds go together.
@@ -151,7 +158,7 @@ func (r *metricsRequest) sumAndCount(message []byte, attributes int) error {
 // exponentialHistogram reads
 //
 //	ExponentialHistogramDataPoint{1: KeyValue*, 3: time ns fixed64, 4: count fixed64, 5: sum double, 6: scale sint32, 7: count of zeros fixed64,
-//	  8: positive Buckets, 9: negative Buckets, 10: flags, 14: zero threshold double}
+//	  8: positive Buckets, 9: negative Buckets, 10: flags, 11: Exemplar*, 14: zero threshold double}
 //	Buckets{1: offset sint32, 2: counts uint64*}
 func (r *metricsRequest) exponentialHistogram(message []byte) error {
 	metric := len(r.key)
@@ -173,6 +180,8 @@ func (r *metricsRequest) exponentialHistogram(message []byte) error {
 			h.positive, h.counts, err = readBuckets(f.Bytes, h.counts)
 		case f.Is(9, protowire.Bytes):
 			h.negative, h.negativeCounts, err = readBuckets(f.Bytes, h.negativeCounts)
+		case f.Is(11, protowire.Bytes):
+			h.exemplars = true
 		case f.Is(14, protowire.Fixed64):
 			h.zeroThreshold = f.Double()
 		}
@@ -230,15 +239,19 @@ func (r *metricsRequest) exponentialBuckets(message []byte) error {
 			return err
 		}
 	}
-	return r.totals(message, 1)
+	if err := r.totals(message, 1); err != nil || !h.exemplars {
+		return err
+	}
+	return r.exemplars(message, 1, 11, bucketPart, h.time)
 }
 
-// bucketTo adds a bucket of an exponential histogram, unless its bound is no finite number: then the last bucket counts
-// its values.
+// bucketTo adds a bucket of an exponential histogram, and notes its bound, unless that is no finite number: then the
+// last bucket counts its values.
 func (r *metricsRequest) bucketTo(message []byte, bound float64, below uint64) error {
 	if math.IsInf(bound, 0) || math.IsNaN(bound) {
 		return nil
 	}
+	r.histogram.bounds = append(r.histogram.bounds, bound)
 	return r.partOf(message, 1, bucketPart, bound, float64(below))
 }
 

@@ -173,26 +173,38 @@ const (
 	countPart
 )
 
-// addSeries makes the labels of a series that is not known. If a label comes several times, the point's own counts
-// before the scope's, and the scope's before the resource's.
+// addSeries adds a series that is not known.
 func (r *metricsRequest) addSeries(message []byte, attributes int, p metricPart, bound float64) (h samples.Handle,
 	err error) {
+	if err := r.seriesLabels(message, attributes, p, bound); err != nil {
+		return h, err
+	}
+	r.weight.held += seriesBytes + int64(len(r.labels))*seriesLabelBytes
+	for i := range r.labels {
+		r.weight.held += int64(len(r.labels[i].Name) + len(r.labels[i].Value))
+	}
+	return r.find.Add(r.key, r.labels)
+}
+
+// seriesLabels makes the labels of a series, and notes the metadata of the metric. If a label comes several times, the
+// point's own counts before the scope's, and the scope's before the resource's.
+func (r *metricsRequest) seriesLabels(message []byte, attributes int, p metricPart, bound float64) (err error) {
 	r.attrs = r.attrs[:0]
 	f := protowire.Of(message)
 	for f.Next() {
 		if f.Is(attributes, protowire.Bytes) {
 			if r.attrs, err = appendAttribute(r.attrs, &f); err != nil {
-				return h, err
+				return err
 			}
 		}
 	}
 	if n := len(r.attrs) + len(r.resource) + len(r.scope); n > samples.MaxLabels {
-		return h, status.New(status.InvalidArguments, "a data point of metric %.80q has %d labels, the limit is %d",
+		return status.New(status.InvalidArguments, "a data point of metric %.80q has %d labels, the limit is %d",
 			r.name, n, samples.MaxLabels)
 	}
 	table := r.translation.table(string(r.name), string(r.unit), r.kind)
 	if table == "" {
-		return h, status.New(status.InvalidArguments, "a metric has the name %.80q, which cannot be the name of a table",
+		return status.New(status.InvalidArguments, "a metric has the name %.80q, which cannot be the name of a table",
 			r.name)
 	}
 	r.describe(table)
@@ -212,11 +224,7 @@ func (r *metricsRequest) addSeries(message []byte, attributes int, p metricPart,
 		table += "_count"
 	}
 	r.labels = append(lastOfEach(r.labels), samples.Label{Name: []byte("__name__"), Value: []byte(table)})
-	r.weight.held += seriesBytes + int64(len(r.labels))*seriesLabelBytes
-	for i := range r.labels {
-		r.weight.held += int64(len(r.labels[i].Name) + len(r.labels[i].Value))
-	}
-	return r.find.Add(r.key, r.labels)
+	return nil
 }
 
 // Bytes that a series that is not known takes until it is written, besides the text of its labels.

@@ -107,14 +107,21 @@ func exportOf(resources, scopes, items string, item *message) *message {
 var (
 	attributes = parts(7, keyValue)
 
+	exemplar = objectOf(map[string]field{
+		"filteredAttributes": attributes, "timeUnixNano": one(2, isFixed64), "asDouble": one(3, isDouble),
+		"asInt": oneOrDouble(6, isFixed64, 3), "spanId": one(4, isHex), "traceId": one(5, isHex),
+	})
+
 	numberPoint = objectOf(map[string]field{
 		"attributes": attributes, "startTimeUnixNano": one(2, isFixed64), "timeUnixNano": one(3, isFixed64),
 		"asDouble": one(4, isDouble), "asInt": oneOrDouble(6, isFixed64, 4), "flags": one(8, isInt),
+		"exemplars": parts(5, exemplar),
 	})
 	histogramPoint = objectOf(map[string]field{
 		"attributes": parts(9, keyValue), "startTimeUnixNano": one(2, isFixed64), "timeUnixNano": one(3, isFixed64),
 		"count": one(4, isFixed64), "sum": one(5, isDouble),
 		"bucketCounts": list(6, isFixed64), "explicitBounds": list(7, isDouble), "flags": one(10, isInt),
+		"exemplars": parts(8, exemplar),
 	})
 	buckets          = objectOf(map[string]field{"offset": one(1, isZigzag), "bucketCounts": list(2, isInt)})
 	exponentialPoint = objectOf(map[string]field{
@@ -122,6 +129,7 @@ var (
 		"count": one(4, isFixed64), "sum": one(5, isDouble),
 		"scale": one(6, isZigzag), "zeroCount": one(7, isFixed64), "positive": part(8, buckets),
 		"negative": part(9, buckets), "flags": one(10, isInt), "zeroThreshold": one(14, isDouble),
+		"exemplars": parts(11, exemplar),
 	})
 	summaryPoint = objectOf(map[string]field{
 		"attributes": attributes, "startTimeUnixNano": one(2, isFixed64), "timeUnixNano": one(3, isFixed64),

@@ -48,10 +48,13 @@ type metricsRequest struct {
 	find     *samples.Request
 	points   []point
 	metadata []samples.Metadata
-	outcome  outcome
-	refused  map[int32]struct{} // data points, by number
-	number   int32              // of data points so far
-	weight   weight             // of points, and of series that are not known
+	// exemplarList has the exemplars that may be kept, of exemplarsSeen in the message.
+	exemplarList  []samples.Exemplar
+	exemplarsSeen int
+	outcome       outcome
+	refused       map[int32]struct{} // data points, by number
+	number        int32              // of data points so far
+	weight        weight             // of points, and of series that are not known
 
 	// Of the metric in hand.
 	kind             metricKind
@@ -111,6 +114,9 @@ func (h *Handler) takeMetrics(c *web.Ctx, body func() ([]byte, error)) (outcome,
 	}
 	if err := h.o.Samples.Describe(c.Context, r.db, r.metadata); err != nil {
 		c.Log.Warn("metadata of metrics is not kept", "db", r.db, "error", err)
+	}
+	if r.outcome.taken > 0 {
+		r.keepExemplars(c)
 	}
 	return r.outcome, nil
 }
@@ -240,13 +246,13 @@ const noValue = 1
 
 // numberPoint reads a point of a gauge or a sum:
 //
-//	NumberDataPoint{7: KeyValue*, 3: time ns fixed64, 4: double, 6: sfixed64, 8: flags}
+//	NumberDataPoint{7: KeyValue*, 3: time ns fixed64, 4: double, 5: Exemplar*, 6: sfixed64, 8: flags}
 func (r *metricsRequest) numberPoint(message []byte) error {
 	metric := len(r.key)
 	defer func() { r.key = r.key[:metric] }()
 	var at, flags uint64
 	var x float64
-	has := false
+	has, exemplars := false, false
 	f := protowire.Of(message)
 	for f.Next() {
 		switch {
@@ -256,6 +262,8 @@ func (r *metricsRequest) numberPoint(message []byte) error {
 			at = f.Value
 		case f.Is(4, protowire.Fixed64):
 			x, has = f.Double(), true
+		case f.Is(5, protowire.Bytes):
+			exemplars = true
 		case f.Is(6, protowire.Fixed64):
 			x, has = float64(f.Int()), true
 		case f.Is(8, protowire.Varint):
@@ -265,7 +273,10 @@ func (r *metricsRequest) numberPoint(message []byte) error {
 	if f.Err() != nil || flags&noValue != 0 || !has {
 		return f.Err()
 	}
-	return r.sample(message, 7, whole, 0, at, x)
+	if err := r.sample(message, 7, whole, 0, at, x); err != nil || !exemplars {
+		return err
+	}
+	return r.exemplars(message, 7, 5, whole, at)
 }
 
 // sample adds a sample of the series that key names, which belongs to a part of the metric. attributes is the number of

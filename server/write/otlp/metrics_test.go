@@ -128,3 +128,32 @@ func manyAttributes(n int) string {
 	}
 	return strings.Join(list, ",")
 }
+
+// TestOTLPExemplars: exemplars of all kinds of points belong to the series of their point or bucket; one that cannot be
+// kept fails nothing.
+func TestOTLPExemplars(t *testing.T) {
+	h := servertest.Real(t, nil)
+	const ids = `"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174"`
+	for _, m := range []string{
+		`{"name":"hits","sum":{"isMonotonic":true,"dataPoints":[{"timeUnixNano":"1700000000000000000","asInt":3,"attributes":[{"key":"code","value":{"stringValue":"200"}}],"exemplars":[{"timeUnixNano":"1700000000001000000","asInt":"2",` + ids + `,"filteredAttributes":[{"key":"user.id","value":{"intValue":7}},{"key":"list","value":{"arrayValue":{}}}]}]}]}}`,
+		`{"name":"lat","histogram":{"dataPoints":[{"timeUnixNano":"1700000000000000000","count":"6","sum":1,"bucketCounts":[1,2,3],"explicitBounds":[0.5,1],"exemplars":[{"asDouble":0.5,` + ids + `},{"asDouble":0.75,"timeUnixNano":1700000000002000000},{"asDouble":9},{"traceId":"00"},{"asDouble":0.1,"filteredAttributes":[{"key":"a","value":{"stringValue":"` + strings.Repeat("x", 200) + `"}}],` + ids + `}]}]}}`,
+		`{"name":"expo","exponentialHistogram":{"dataPoints":[{"timeUnixNano":"1700000000000000000","count":"11","sum":3,"scale":0,"zeroCount":"2","zeroThreshold":0.25,"positive":{"offset":1,"bucketCounts":["4","3"]},"negative":{"offset":-1,"bucketCounts":[2]},"exemplars":[{"asDouble":3},{"asDouble":-0.75},{"asDouble":0.1},{"asDouble":100}]}]}}`,
+	} {
+		h.Want(h.OTLP("metrics", servertest.OTLPMetric(m)), 200, "{}")
+	}
+	query := func(of string, want ...string) {
+		t.Helper()
+		a := h.Do("GET", "/v1/metricsapi/api/v1/query_exemplars?start=1699999999&end=1700000001&query="+of, "")
+		for _, part := range want {
+			h.Want(a, 200, part)
+		}
+	}
+	query("hits_total", `"code":"200"`, `"labels":{"span_id":"eee19b7ec3c1b174","trace_id":"5b8efff798038103d269b633813fc60c","user_id":"7"},"value":"2","timestamp":1700000000.001`)
+	query(`lat_bucket{le="0.5"}`, `{"span_id":"eee19b7ec3c1b174","trace_id":"5b8efff798038103d269b633813fc60c"},"value":"0.5","timestamp":1700000000}`,
+		`{"span_id":"eee19b7ec3c1b174","trace_id":"5b8efff798038103d269b633813fc60c"},"value":"0.1"`)
+	query(`lat_bucket{le="1"}`, `"exemplars":[{"labels":{},"value":"0.75","timestamp":1700000000.002}]`)
+	query(`lat_bucket{le="%2BInf"}`, `"exemplars":[{"labels":{},"value":"9","timestamp":1700000000}]`)
+	for bound, value := range map[string]string{"4": "3", "-0.5": "-0.75", "0.25": "0.1", "%2BInf": "100"} {
+		query(`expo_bucket{le="`+bound+`"}`, `"exemplars":[{"labels":{},"value":"`+value+`","timestamp":1700000000}]`)
+	}
+}
