@@ -135,7 +135,8 @@ func intervalSums(sign int64) kernel {
 			months, days := int64(m1)+sign*int64(m2), int64(d1)+sign*int64(d2)
 			ns, fits := shiftBy(n1, n2, sign, 1, 1)
 			if !fits || months != int64(int32(months)) || days != int64(int32(days)) {
-				return execError("interval overflow in adding '%s' and '%s'", AppendText(nil, v[0], i), AppendText(nil, v[1], i))
+				return execError("interval overflow in adding '%s' and '%s'", AppendText(nil, v[0], i),
+					AppendText(nil, v[1], i))
 			}
 			out.PushBytes(convert.AppendIntervalBytes(nil, int32(months), int32(days), ns))
 		}
