@@ -73,7 +73,9 @@ func TestWebhook(t *testing.T) {
 // TestTriesAgain: what fails is sent again until it is taken, in order, and is counted.
 func TestTriesAgain(t *testing.T) {
 	for _, code := range []int{500, 404, 302, 429} {
+		all := make(chan struct{}) // is closed once all alerts wait
 		address, got := receive(t, func(n int) int {
+			<-all
 			if n < 3 {
 				return code
 			}
@@ -86,6 +88,7 @@ func TestTriesAgain(t *testing.T) {
 		n.Send([]Alert{alertOf("a", true)})
 		n.Send([]Alert{alertOf("a", true)}) // waits already
 		n.Send([]Alert{alertOf("a", false)})
+		close(all)
 		if first, second := <-delivered, <-delivered; first != "atrue" || second != "afalse" {
 			t.Errorf("%d: delivered are %s and %s", code, first, second)
 		}
