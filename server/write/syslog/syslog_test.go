@@ -51,10 +51,21 @@ func (s *store) Write(ctx context.Context, _ *engine.WriteSet) ([]engine.Written
 func start(t *testing.T, o Options) (s *Server, addr string, stop func()) {
 	t.Helper()
 	s = New(o)
+	ln := port(t)
+	return s, ln.Addr().String(), serve(t, s, ln)
+}
+
+func port(t *testing.T) net.Listener {
+	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ln
+}
+
+// serve has a server accept connections until stop or the end of the test.
+func serve(t *testing.T, s *Server, ln net.Listener) (stop func()) {
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(ln) }()
 	stop = sync.OnceFunc(func() {
@@ -65,7 +76,7 @@ func start(t *testing.T, o Options) (s *Server, addr string, stop func()) {
 		}
 	})
 	t.Cleanup(stop)
-	return s, ln.Addr().String(), stop
+	return stop
 }
 
 func send(t *testing.T, network, addr, text string) net.Conn {
@@ -165,9 +176,11 @@ func TestTooMany(t *testing.T) {
 // TestIdle: connections that send nothing are closed, what came before is written.
 func TestIdle(t *testing.T) {
 	st := &store{}
-	s, addr, _ := start(t, Options{Store: st, Deps: rows.Deps{Tables: st}, IdleTimeout: 100 * time.Millisecond})
-	closed(t, send(t, "tcp", addr, "<1>a\n"))
-	closed(t, send(t, "tcp", addr, ""))
+	s, ln := New(Options{Store: st, Deps: rows.Deps{Tables: st}, IdleTimeout: 100 * time.Millisecond}), port(t)
+	one, none := send(t, "tcp", ln.Addr().String(), "<1>a\n"), send(t, "tcp", ln.Addr().String(), "")
+	serve(t, s, ln) // what one sends is there before its time begins
+	closed(t, one)
+	closed(t, none)
 	await(t, s, "varve_syslog_rows_total", 1)
 }
 
