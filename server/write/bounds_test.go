@@ -226,7 +226,9 @@ func TestReadOnlyTableOfProtocols(t *testing.T) {
 
 // TestRatesOfCalls: a call that writes too fast ends with RESOURCE_EXHAUSTED and says when to come again.
 func TestRatesOfCalls(t *testing.T) {
-	h := servertest.RealOn(t, engine.Options{Rates: engine.Rates{Default: engine.Rate{Rows: 1}}}, nil)
+	now := time.Now()
+	h := servertest.RealOn(t, engine.Options{Rates: engine.Rates{Default: engine.Rate{Rows: 1}},
+		Now: func() time.Time { return now }}, nil)
 	c := servertest.Dial(t, h.Calls())
 	message := servertest.OTLPLogRequest(t, 20, false)
 	const export = "/opentelemetry.proto.collector.logs.v1.LogsService/Export"
