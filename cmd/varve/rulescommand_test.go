@@ -127,7 +127,10 @@ type pager struct {
 func newPager(t *testing.T) *pager {
 	p := &pager{keys: map[string]map[string]bool{}, came: make(chan struct{}, 1)}
 	p.Server = httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return // the server was killed while it told
+		}
 		var m struct {
 			Key, Status string
 			Labels      map[string]string
