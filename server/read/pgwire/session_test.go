@@ -457,6 +457,7 @@ func TestPGIdleConnectionsAreSmall(t *testing.T) {
 	buffer := make([]byte, 64<<10)
 	ask := func(c net.Conn, message string) {
 		t.Helper()
+		c.SetDeadline(time.Now().Add(30 * time.Second)) // of this answer: the connection waits for all others
 		if _, err := io.WriteString(c, message); err != nil {
 			t.Fatal(err)
 		}
@@ -478,7 +479,6 @@ func TestPGIdleConnectionsAreSmall(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		c.SetDeadline(time.Now().Add(30 * time.Second))
 		ask(c, "\x00\x00\x00\x12\x00\x03\x00\x00user\x00ann\x00\x00")
 		if len(conns) == 0 {
 			ask(c, query) // what is made once
