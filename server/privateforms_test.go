@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"varve/engine"
 	"varve/engine/schema"
@@ -52,11 +51,7 @@ func keep(h *servertest.House, left *rejects.Log, name string) {
 	h.Want(h.Do("PUT", "/v1/rules/"+name, "groups: [{name: g, interval: 50ms, rules: [{alert: "+name+
 		", expr: vector(1)}]}]"), 200, "")
 	fired := "SELECT count(*) FROM service_private.rule_alerts WHERE rule = '" + name + "'"
-	for end := time.Now().Add(10 * time.Second); !strings.Contains(h.SQL(fired).Body, "[[1]]"); {
-		if time.Now().After(end) {
-			h.Fatalf("rule %s makes no alert", name)
-		}
-	}
+	h.Eventually(func() bool { return strings.Contains(h.SQL(fired).Body, "[[1]]") })
 	described := protowire.AppendMessage(nil, 3, func(m []byte) []byte {
 		m = protowire.AppendBytes(protowire.AppendVarint(m, 1, 1), 2, name+"_total")
 		return protowire.AppendBytes(m, 4, "what it is")
