@@ -6,19 +6,29 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/fetch"
 	"github.com/chromedp/cdproto/input"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
 
-// filesLate makes files that are not here yet come half a second after they are asked for.
-func (p *page) filesLate() {
+// hold holds the files whose address has a part, and that are not here yet, until letGo. Until then what an expression
+// asks for, absent, is not there.
+func (p *page) hold(part, absent string) (letGo func()) {
 	p.t.Helper()
-	late := &network.Conditions{Latency: 500, DownloadThroughput: -1, UploadThroughput: -1}
-	files := network.EmulateNetworkConditionsByRuleParams{MatchedNetworkConditions: []*network.Conditions{late}}
-	if _, err := chromedp.Call(p.ctx, network.EmulateNetworkConditionsByRule, files); err != nil {
+	held := fetch.EnableParams{Patterns: []*fetch.RequestPattern{{URLPattern: "*" + part + "*"}}}
+	if _, err := chromedp.Call(p.ctx, fetch.Enable, held); err != nil {
 		p.t.Fatal(err)
+	}
+	return func() {
+		p.t.Helper()
+		if eval[bool](p, `Boolean(`+absent+`)`) {
+			p.t.Errorf("without its files there is %s", absent)
+		}
+		if _, err := chromedp.Call(p.ctx, fetch.Disable, cdp.Empty{}); err != nil {
+			p.t.Fatal(err)
+		}
 	}
 }
 
@@ -52,9 +62,10 @@ func TestKeysWaitForTheirField(t *testing.T) {
 		p := openNew(t, browser, s, "/dashboard/logs#t=app")
 		p.rowsShown()
 		address := eval[string](p, `location.hash`)
-		p.filesLate()
+		letGo := p.hold("/dashboard/", `document.querySelector('.find')`)
 		p.mod("f")
 		p.typed("infox" + kb.Backspace + kb.Enter)
+		letGo()
 		p.wait("the box", `document.activeElement.closest('.find')`)
 		p.quiet()
 		p.wait("what it finds", found+`.startsWith('info: 2 of ')`)
@@ -66,19 +77,21 @@ func TestKeysWaitForTheirField(t *testing.T) {
 	t.Run("palette", func(t *testing.T) {
 		p := openNew(t, browser, s, "/dashboard/logs#t=app")
 		p.rowsShown()
-		p.filesLate()
+		letGo := p.hold("/dashboard/", `document.querySelector('dialog')`)
 		p.mod("k")
 		p.typed("theme: dark" + kb.Enter)
+		letGo()
 		p.wait("the theme", `document.documentElement.dataset.theme === 'dark' && !document.querySelector('dialog')`)
 	})
 
 	t.Run("Escape gives it up", func(t *testing.T) {
 		p := openNew(t, browser, s, "/dashboard/logs#t=app")
 		p.rowsShown()
-		p.filesLate()
+		letGo := p.hold("/dashboard/", `document.querySelector('dialog')`)
 		p.mod("k")
 		p.typed("theme: dark" + kb.Escape)
 		p.typed("w")
+		letGo()
 		p.wait("a shortcut again", `location.hash.includes('wrap=')`)
 		p.quiet()
 		if eval[bool](p, `document.querySelector('dialog') !== null`) {
@@ -91,16 +104,15 @@ func TestKeysWaitForTheirField(t *testing.T) {
 		{"the editor of Metrics", "metrics", "rate(fast)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			const content = `document.querySelector('.editor')?.shadowRoot?.querySelector('.cm-content')`
 			p := openNew(t, browser, s, "/dashboard/logs#t=app")
 			p.rowsShown()
-			p.filesLate()
+			letGo := p.hold("/lib/editor.js", content)
 			p.goTo(c.page[:1], c.page)
-			p.wait("its editor is on its way",
-				`document.querySelector('.editor') && !document.querySelector('.editor').shadowRoot?.querySelector('.cm-content')`)
+			p.wait("the place of its editor", `document.querySelector('.editor')`)
 			p.typed("/" + c.text)
-			p.wait("the text in the editor",
-				`document.querySelector('.editor').shadowRoot?.querySelector('.cm-content')?.innerText.trim() === `+
-					quoteJSON(c.text))
+			letGo()
+			p.wait("the text in the editor", content+`?.innerText.trim() === `+quoteJSON(c.text))
 			p.wait("the focus in the editor", focus+`?.classList.contains('cm-content')`)
 		})
 	}
