@@ -312,6 +312,7 @@ func TestD26History(t *testing.T) {
 	p.rowsShown()
 	p.click("button[aria-label='New query']")
 	p.wait("a second tab", `document.querySelectorAll('.sql-tab').length === 2`)
+	p.allow("/v1/sql/parse") // what is typed so far may be no statement
 	p.press("SELECT 'unsaved text'")
 	p.press(kb.Escape)
 	p.wait("that it is kept", `Object.values(localStorage).some((v) => v.includes('unsaved text'))`)
@@ -339,6 +340,26 @@ func TestD26History(t *testing.T) {
 		`e.innerText.includes('First of all') && !e.innerText.includes('this browser')`)
 	other.wait("its text",
 		`document.querySelector('.editor').shadowRoot.querySelector('.cm-content').innerText.includes("SELECT 'first tab'")`)
+}
+
+// TestSQLChecked: a second after typing the server is asked whether it can read the statements, but for those with
+// variables, which the page fills in.
+func TestSQLChecked(t *testing.T) {
+	t.Parallel()
+	p := openSQLWith(t, start(t), "SELECT 1 WHERE now() >= $from; SELEC 2; SELECT 3", `(() => {
+		const real = window.fetch;
+		window.checked = [];
+		window.fetch = (url, how) => {
+			if (String(url).includes('v1/sql/parse')) checked.push(how.body.get('sql'));
+			return real(url, how);
+		};
+	})()`)
+	p.allow("/v1/sql/parse") // of the second
+	p.wait("what is wrong",
+		`document.querySelector('.editor').shadowRoot.querySelector('.cm-lintRange-error')?.innerText === 'SELEC'`)
+	if got := eval[string](p, `checked.map((s) => s.trim()).join()`); got != "SELEC 2,SELECT 3" {
+		t.Errorf("the server is asked for %q", got)
+	}
 }
 
 // TestSQLTyping: what is typed while the address takes the text of before stays.

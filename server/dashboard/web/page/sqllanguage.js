@@ -52,12 +52,13 @@ async function check(view) {
   const found = [];
   if (text.length > 100_000) return [];
   for (const s of split(text).slice(0, 20)) {
+    if (s.text.includes('$')) continue; // the server does not know what stands for a variable
     try {
       await request('v1/sql/parse', { method: 'POST', body: new URLSearchParams({ sql: s.text }), background: true });
     } catch (e) {
       const message = e instanceof Error ? e.message : '';
       const at = /\bline (\d+), column (\d+)/.exec(message);
-      if (!at || s.text.includes('$')) continue;
+      if (!at) continue;
       let from = s.from;
       for (let line = 1; line < Number(at[1]); line++) from = text.indexOf('\n', from) + 1;
       from = Math.min(from + Number(at[2]) - 1, s.to - 1);
