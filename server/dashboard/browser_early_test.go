@@ -34,7 +34,10 @@ func (p *page) hold(part, absent string) (letGo func()) {
 
 // typed presses keys as a keyboard does: one that the page takes brings no letter. Those of press bring theirs in any
 // case.
-func (p *page) typed(keys string) {
+func (p *page) typed(keys string) { p.t.Helper(); p.typedAt(keys, 0) }
+
+// typedAt presses all keys at one moment, in seconds since 1970; 0: each at its own.
+func (p *page) typedAt(keys string, at input.TimeSinceEpoch) {
 	p.t.Helper()
 	for _, r := range keys {
 		events := kb.Encode(r)
@@ -44,6 +47,7 @@ func (p *page) typed(keys string) {
 		}
 		down.Type = "keyDown" // with its letter
 		for _, event := range []input.DispatchKeyEventParams{down, up} {
+			event.Timestamp = at
 			if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, event); err != nil {
 				p.t.Fatal(err)
 			}

@@ -5,7 +5,9 @@ package dashboard
 import (
 	"fmt"
 	"testing"
+	"time"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 )
@@ -45,8 +47,8 @@ func (p *page) instead(keys string) {
 func (p *page) goTo(key, name string) {
 	p.t.Helper()
 	eval[bool](p, `(() => { `+focus+`?.blur(); return true; })()`)
-	p.press("g")
-	p.press(key)
+	// At one moment: behind a long pause, as there may be on a busy machine, they are two keys and no shortcut.
+	p.typedAt("g"+key, input.TimeSinceEpoch(float64(time.Now().UnixMilli())/1000))
 	p.wait("page "+name,
 		fmt.Sprintf(
 			`location.pathname.endsWith('/%s') && document.querySelector('#page h1')?.innerText.toLowerCase() === '%s' && !document.querySelector('#page .coming')`, name, name))
