@@ -88,6 +88,8 @@ func (r *receiver) waitFor(t *testing.T, hooks, managed int) {
 		select {
 		case <-r.came:
 		case <-limit:
+			r.mu.Lock()
+			defer r.mu.Unlock()
 			t.Fatalf("the receiver was told %q and %q, want %d and %d", r.hooks, r.managed, hooks, managed)
 		}
 	}
