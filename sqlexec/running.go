@@ -92,6 +92,9 @@ func (q *query) begin(ctx context.Context) (_ context.Context, done func()) {
 // start puts a statement on the list, in the place of the text that it was read from; done takes it off and frees its
 // context.
 func (x *Executor) start(ctx context.Context, s *Session, st parse.Statement) (_ context.Context, done func()) {
+	if s.Attended {
+		return context.WithCancel(ctx)
+	}
 	if q := s.listed; q != nil {
 		x.running.mu.Lock()
 		q.db, q.text = s.database(), shownText(cmp.Or(s.Shown, st.Source()))

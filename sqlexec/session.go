@@ -72,6 +72,9 @@ type Session struct {
 	// Shown is the text that lists of statements and logs show in place of a statement that the server made of another
 	// language; empty: the statement.
 	Shown string
+	// Attended says that Executor.Attend runs what the statements of the session are part of: its text is on the list of
+	// running statements, and theirs are not.
+	Attended bool
 	// Analyzing is called when EXPLAIN ANALYZE begins to run a query. Its argument returns the figures of the query so
 	// far; it may be called from any goroutine, also after the query has ended. nil: no call.
 	Analyzing func(sofar func() Measured)
@@ -179,6 +182,11 @@ func (x *Executor) Parse(text string) ([]parse.Statement, error) { return parse.
 // statement that the session executes.
 func (x *Executor) ParseWithin(ctx context.Context, s *Session, text string) (list []parse.Statement, release func(),
 	err error) {
+	if s.Attended {
+		held := x.held(ctx)
+		list, err = parse.ParseWithin(text, held)
+		return list, held.Close, cancelled(ctx, err)
+	}
 	s.listed = x.list(s, cmp.Or(s.Shown, text))
 	ctx, done := s.listed.begin(ctx)
 	defer done()

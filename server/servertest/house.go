@@ -101,6 +101,11 @@ func (s *Statements) ParseWithin(_ context.Context, _ *sqlexec.Session, text str
 	return list, func() {}, err
 }
 
+func (s *Statements) Attend(ctx context.Context, _ *sqlexec.Session, _ string,
+	part func(ctx context.Context) error) error {
+	return part(ctx)
+}
+
 func (s *Statements) Execute(ctx context.Context, _ *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error) {
 	if s.Run != nil {
 		return s.Run(ctx, st)

@@ -148,6 +148,9 @@ type Executor interface {
 	// ParseWithin parses statements of a session. Their memory is counted until release is called, also after an error.
 	ParseWithin(ctx context.Context, s *sqlexec.Session, text string) (list []parse.Statement, release func(),
 		err error)
+	// Attend runs part of what a request asks for, which the list of running statements shows as text, and which KILL
+	// ends.
+	Attend(ctx context.Context, s *sqlexec.Session, text string, part func(ctx context.Context) error) error
 	// Execute runs a statement; the rows of one are read to the end or closed before the next of the session.
 	Execute(ctx context.Context, s *sqlexec.Session, st parse.Statement) (*sqlexec.Result, error)
 }

@@ -69,6 +69,14 @@ func (w *where) matched(s *source, list []test) (ok bool) {
 			if !t.matches(s.schema.Name.Table) {
 				return false
 			}
+		case t.Name == ServiceLabel:
+			condition, ok := s.serviceIs(t)
+			if !ok {
+				return false
+			}
+			if condition != "" {
+				w.add(condition)
+			}
 		case c == nil:
 			if !t.matches("") {
 				return false
@@ -139,6 +147,9 @@ func (w *where) filtered(s *source, stages []syntax.Stage) []syntax.Stage {
 // hinted adds the conditions that the raw line of every row meets that can pass the stages.
 func (w *where) hinted(s *source, p *stage.Pipeline) {
 	for _, h := range p.Hints() {
+		if isDerived(h.Label) {
+			continue // its value need not be in the line
+		}
 		var parts []string
 		for _, text := range h.Texts {
 			parts = append(parts, s.line+" LIKE "+like(text))
@@ -168,7 +179,7 @@ func (s *source) mayHave(name string) (parts []string) {
 		}
 	}
 	for _, object := range s.objects {
-		parts = append(parts, "CAST("+object+" AS STRING) <> '{}'")
+		parts = append(parts, "CAST("+object.sql+" AS STRING) <> '{}'")
 	}
 	return parts
 }

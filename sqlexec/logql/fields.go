@@ -29,6 +29,9 @@ const (
 	maxFieldDepth  = 10
 )
 
+// parsedPrefix is what names that parsers find get that begin with a digit.
+const parsedPrefix = "_"
+
 // Fields finds the fields of the lines of a query: structured metadata, labels that its stages make, and what the
 // parsers of JSON and logfmt find in the lines.
 func Fields(ctx context.Context, store Store, q *LineQuery) ([]Field, error) {
@@ -112,7 +115,7 @@ func (f *finder) add(name, value, parser string, path []string) {
 func (f *finder) object(r *jsontext.Reader, prefix string, path []string) {
 	for r.Enter(jsontext.Object); r.Member(); {
 		key := string(r.Key)
-		name, below := prefix+cleanName(key), append(path, key)
+		name, below := prefix+cleaned(key, parsedPrefix), append(path, key)
 		switch r.Peek() {
 		case jsontext.Object:
 			if len(below) < maxFieldDepth {
@@ -155,8 +158,8 @@ func (f *finder) pairs(line string) {
 			}
 			value, rest = value[:end], value[end:]
 		}
-		if key != "" && syntax.IsName(cleanName(key)) && value != "" {
-			f.add(cleanName(key), value, "logfmt", nil)
+		if name := cleaned(key, parsedPrefix); key != "" && syntax.IsName(name) && value != "" {
+			f.add(name, value, "logfmt", nil)
 		}
 	}
 }

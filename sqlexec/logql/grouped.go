@@ -15,18 +15,27 @@ import (
 // Lines that no stage looks at need not go through a private function: SQL groups them by the columns of labels and by
 // buckets of time. Structured metadata may have labels, too: lines that have some go through the function.
 
-// grouped makes the plans of an aggregation by columns; nil: labels of its series may lie elsewhere.
-func (q *leafQuery) grouped(s *source, w where, total string) []leafPlan {
+// groupKeys are the columns by which lines are grouped.
+type groupKeys struct {
+	list []column // sorted by name
+	// hidden[i] says that list[i] is no label of the series, and is there to name the service.
+	hidden         []bool
+	table, service bool // TableLabel or ServiceLabel is a label of the series
+}
+
+// grouped makes the plan of an aggregation by columns. whole says that the plan has all lines, else it lacks those with
+// metadata; ok false: labels of its series may lie elsewhere.
+func (q *leafQuery) grouped(s *source, w where, total string) (p leafPlan, whole, ok bool) {
 	keys, whole, ok := q.groupKeys(s)
 	f := &q.frame
 	apart := f.n > 1 && f.step > f.interval // with gaps between windows
 	if !ok || apart || f.bucket == 0 || s.time.Type != vector.Timestamp(9) {
-		return nil
+		return p, false, false
 	}
 	var columns []string
-	p := leafPlan{s: s, keys: keys}
-	for i := range keys {
-		columns = append(columns, keys[i].sql)
+	p = leafPlan{s: s, keys: keys, grouped: true}
+	for i := range keys.list {
+		columns = append(columns, keys.list[i].sql)
 	}
 	if f.n > 1 {
 		p.bins = true
@@ -36,7 +45,7 @@ func (q *leafQuery) grouped(s *source, w where, total string) []leafPlan {
 	plain := slices.Clone(w)
 	if !whole {
 		for _, object := range s.objects {
-			plain.add("(" + object + " IS NULL OR " + object + " = '{}')")
+			plain.add("(" + object.sql + " IS NULL OR " + object.sql + " = '{}')")
 		}
 	}
 	p.statement = "SELECT " + strings.Join(append(slices.Clone(columns), total), ", ") + " FROM " + s.from() +
@@ -44,40 +53,35 @@ func (q *leafQuery) grouped(s *source, w where, total string) []leafPlan {
 	if len(columns) > 0 {
 		p.statement += " GROUP BY " + strings.Join(columns, ", ")
 	}
-	p.grouped = true
-	return []leafPlan{p}
+	return p, whole, true
 }
 
 // groupKeys are the columns of the labels of series. whole says that metadata cannot have one of them; ok false: some
 // lie in other columns.
-func (q *leafQuery) groupKeys(s *source) (keys []column, whole, ok bool) {
+func (q *leafQuery) groupKeys(s *source) (keys groupKeys, whole, ok bool) {
 	g := q.leaf.grouping
-	if q.level {
-		return nil, false, false
-	}
-	if g != nil && !g.Without {
-		for i := range s.labels {
-			if slices.Contains(g.Names, s.labels[i].name) {
-				keys = append(keys, s.labels[i])
-			}
-		}
-		elsewhere := s.shown && slices.Contains(g.Names, TableLabel) ||
-			slices.ContainsFunc(s.fields, func(c column) bool { return slices.Contains(g.Names, c.name) })
-		return keys, len(s.objects) == 0 || len(g.Names) == 0 || q.leaf.streams, !elsewhere
-	}
+	by := g != nil && !g.Without
+	kept := func(name string) bool { return g == nil || slices.Contains(g.Names, name) == by }
+	keys.table, keys.service = kept(TableLabel), q.also.service && kept(ServiceLabel)
 	for i := range s.labels {
-		if g == nil || !slices.Contains(g.Names, s.labels[i].name) {
-			keys = append(keys, s.labels[i])
+		c := &s.labels[i]
+		if shown := kept(c.name); shown || keys.service && c.service > 0 {
+			keys.list, keys.hidden = append(keys.list, *c), append(keys.hidden, !shown)
 		}
 	}
-	return keys, len(s.objects) == 0 || q.leaf.streams, !s.shown && (len(s.fields) == 0 || q.leaf.streams)
+	if q.leaf.streams {
+		return keys, true, true
+	}
+	elsewhere := q.also.level && kept(LevelLabel) ||
+		slices.ContainsFunc(s.fields, func(c column) bool { return kept(c.name) })
+	return keys, len(s.objects) == 0 || by && len(g.Names) == 0, !elsewhere
 }
 
 // withMetadata is the condition of rows that have structured metadata.
 func (s *source) withMetadata() string {
 	parts := make([]string, len(s.objects))
 	for i, object := range s.objects {
-		parts[i] = object + " <> '{}'"
+		parts[i] = object.sql + " <> '{}'"
 	}
 	return "(" + strings.Join(parts, " OR ") + ")"
 }
@@ -86,15 +90,27 @@ func (s *source) withMetadata() string {
 func (q *leafQuery) addGroup(found map[string]*series, p *leafPlan, b *vector.Batch, i int, key []byte) ([]byte,
 	int64) {
 	key = key[:0]
-	for k := range p.keys {
+	pair := func(name, value []byte) {
+		key = binary.AppendUvarint(key, uint64(len(name)))
+		key = append(key, name...)
+		key = binary.AppendUvarint(key, uint64(len(value)))
+		key = append(key, value...)
+	}
+	next := p.keys.begin(p.s, b, i)
+	for k := range p.keys.list {
+		c := &p.keys.list[k]
 		v := b.Cols[k]
-		if v.IsNull(i) || len(v.Bytes(i)) == 0 {
+		if p.keys.hidden[k] || v.IsNull(i) || len(v.Bytes(i)) == 0 {
 			continue
 		}
-		key = binary.AppendUvarint(key, uint64(len(p.keys[k].name)))
-		key = append(key, p.keys[k].name...)
-		key = binary.AppendUvarint(key, uint64(len(v.Bytes(i))))
-		key = append(key, v.Bytes(i)...)
+		for len(next) > 0 && next[0].name < c.name {
+			pair([]byte(next[0].name), next[0].value)
+			next = next[1:]
+		}
+		pair([]byte(c.name), v.Bytes(i))
+	}
+	for _, d := range next {
+		pair([]byte(d.name), d.value)
 	}
 	total := b.Cols[len(b.Cols)-1]
 	if total.IsNull(i) {
@@ -102,16 +118,44 @@ func (q *leafQuery) addGroup(found map[string]*series, p *leafPlan, b *vector.Ba
 	}
 	bucket := int64(0)
 	if p.bins {
-		begin, _ := convert.Time(b.Cols[len(p.keys)].Int(i), b.Cols[len(p.keys)].Type, vector.Timestamp(9))
+		begin, _ := convert.Time(b.Cols[len(p.keys.list)].Int(i), b.Cols[len(p.keys.list)].Type, vector.Timestamp(9))
 		bucket = (begin-1-(q.frame.start-q.frame.offset))/q.frame.bucket + 1
 	}
 	n := float64(integer(total, i))
-	if n == 0 && len(p.keys) == 0 && !p.bins {
+	if n == 0 && len(p.keys.list) == 0 && !p.bins {
 		return key, 0 // the count of no rows
 	}
 	s, bytes := seriesOf(found, key)
 	s.tallies = append(s.tallies, tally{bucket, n})
 	return key, bytes + tallyBytes
+}
+
+// fixed is a label that no key holds.
+type fixed struct {
+	name  string
+	value []byte
+}
+
+// begin is the labels of row i that no key holds, sorted by name.
+func (k *groupKeys) begin(s *source, b *vector.Batch, i int) []fixed {
+	var list [2]fixed
+	out := list[:0]
+	if k.service {
+		value, rank := unknownServiceText, len(serviceNames)+1
+		for n := range k.list {
+			c := &k.list[n]
+			if v := b.Cols[n]; c.service > 0 && c.service < rank && !v.IsNull(i) && len(v.Bytes(i)) > 0 {
+				value, rank = v.Bytes(i), c.service
+			}
+		}
+		if rank > 1 { // 1: it is a key
+			out = append(out, fixed{ServiceLabel, value})
+		}
+	}
+	if k.table {
+		out = append(out, fixed{TableLabel, s.table})
+	}
+	return out
 }
 
 // countsLines reports whether an aggregation counts lines or their bytes.

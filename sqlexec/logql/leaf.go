@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"varve/engine/convert"
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/logql/stage"
@@ -37,7 +38,7 @@ type leafPlan struct {
 	// Rows are, bucketed, samples with buckets and totals; grouped, values of keys, with bins a time, and totals; else
 	// times, and samples with values.
 	bucketed, grouped, bins bool
-	keys                    []column
+	keys                    groupKeys
 }
 
 // leafQuery is an aggregation of a range at the steps of a query.
@@ -45,8 +46,8 @@ type leafQuery struct {
 	leaf  *leaf
 	frame frame
 	stats *Stats
-	level bool // lines have LevelLabel
-	table bool // streams have TableLabel, whatever their table
+	also  derived // labels that lines have
+	most  int     // series that are too many, one more; 0: no bound, what stands above makes fewer of them
 }
 
 // seriesBytes is about the memory of a series besides its key, tallyBytes that of a tally or a sample in a list that
@@ -57,7 +58,7 @@ const (
 )
 
 // plan makes the statement of each table.
-func (q *leafQuery) plan(store Store) ([]leafPlan, error) {
+func (q *leafQuery) plan(ctx context.Context, store Store) ([]leafPlan, error) {
 	r := &q.leaf.agg.Range
 	matchers, err := tests(r.Query.Matchers)
 	if err != nil {
@@ -66,7 +67,7 @@ func (q *leafQuery) plan(store Store) ([]leafPlan, error) {
 	if err := checkMatchers(matchers); err != nil {
 		return nil, err
 	}
-	tables, err := sources(store, matchers, q.table)
+	tables, err := sources(ctx, store, matchers)
 	if err != nil {
 		return nil, err
 	}
@@ -79,12 +80,10 @@ func (q *leafQuery) plan(store Store) ([]leafPlan, error) {
 		w.matched(s, matchers)
 		rest := w.filtered(s, r.Query.Stages)
 		if len(rest) == 0 && countsLines(q.leaf.agg) {
-			plans := q.grouped(s, w, q.total(s))
-			list = append(list, plans...)
-			switch _, whole, _ := q.groupKeys(s); {
-			case plans != nil && whole:
-				continue
-			case plans != nil:
+			if p, whole, ok := q.grouped(s, w, q.total(s)); ok {
+				if list = append(list, p); whole {
+					continue
+				}
 				w.add(s.withMetadata())
 			}
 		}
@@ -128,7 +127,7 @@ func (q *leafQuery) planOf(s *source, p *stage.Pipeline, w where, plain bool) le
 	}
 	f.lengths = bytes
 	f.bucketed = f.bucketed && q.frame.bucket > 0
-	out := leafPlan{s: s, function: f.function(s, p, q.level), bucketed: f.bucketed}
+	out := leafPlan{s: s, function: f.function(s, p, q.also), bucketed: f.bucketed}
 	call := sampleName + "(" + strings.Join(s.columns(), ", ") + ")"
 	if f.bucketed {
 		out.statement = "SELECT " + call + ", " + q.total(s) + " FROM " + s.from() + w.String() + " GROUP BY " + call
@@ -148,7 +147,7 @@ func (q *leafQuery) total(s *source) string {
 
 // run computes the series of the aggregation.
 func (q *leafQuery) run(ctx context.Context, store Store) ([]points, error) {
-	plans, err := q.plan(store)
+	plans, err := q.plan(ctx, store)
 	if err != nil {
 		return nil, err
 	}
@@ -179,8 +178,7 @@ func (q *leafQuery) run(ctx context.Context, store Store) ([]points, error) {
 			return nil, err
 		}
 	}
-	slices.SortFunc(out, func(a, b points) int { return a.labels.Compare(b.labels) })
-	return out, nil
+	return out, Sort(ctx, out, func(a, b points) int { return a.labels.Compare(b.labels) })
 }
 
 // add adds the value at a time, ns.
@@ -209,7 +207,9 @@ func (q *leafQuery) each(ctx context.Context, s *series, scratch *[]float64, yie
 		s.tallies = nil
 	}
 	if len(s.tallies) > 0 {
-		slices.SortFunc(s.tallies, func(a, b tally) int { return cmp.Compare(a.bucket, b.bucket) })
+		if err := Sort(ctx, s.tallies, func(a, b tally) int { return cmp.Compare(a.bucket, b.bucket) }); err != nil {
+			return err
+		}
 		divisor := 1.0
 		if agg.Op == syntax.OpRate || agg.Op == syntax.OpBytesRate {
 			divisor = float64(f.interval) / 1e9
@@ -217,13 +217,15 @@ func (q *leafQuery) each(ctx context.Context, s *series, scratch *[]float64, yie
 		f.overBuckets(s.tallies, func(step int, total float64) { yield(f.at(step), total/divisor) })
 		return ctx.Err()
 	}
-	slices.SortStableFunc(s.samples, func(a, b sample) int { return cmp.Compare(a.at, b.at) })
+	if err := Sort(ctx, s.samples, func(a, b sample) int { return cmp.Compare(a.at, b.at) }); err != nil {
+		return err
+	}
 	op := agg.Op
 	if op == syntax.OpCountOverTime && agg.Range.Unwrap == nil {
 		op = syntax.OpSumOverTime // samples of lines are ones, or the count of a bucket
 	}
 	return f.overSamples(s.samples, func(step int, w window) error {
-		v := overTime(op, w, agg.Param, scratch)
+		v := overTime(ctx, op, w, agg.Param, scratch)
 		if op != syntax.OpRateCounter || !math.IsNaN(v) {
 			yield(f.at(step), v)
 		}
@@ -258,10 +260,20 @@ func (q *leafQuery) read(ctx context.Context, store Store, p *leafPlan, found ma
 			}
 			bytes += n
 		}
+		if q.most > 0 && len(found) > q.most {
+			return tooManySeries(q.most)
+		}
 		if err := store.Reserve(bytes); err != nil {
 			return err
 		}
 	}
+}
+
+// tooManySeries refuses an answer of more series.
+func tooManySeries(most int) error {
+	return status.New(status.InvalidArguments, "maximum number of series (%d) reached for a single query; consider "+
+		"reducing query cardinality by adding more specific stream selectors, reducing the time range, or aggregating "+
+		"results with functions like sum(), count() or topk()", most)
 }
 
 // seriesOf finds or makes a series.

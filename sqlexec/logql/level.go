@@ -2,6 +2,7 @@ package logql
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"varve/sqlexec/logql/stage"
@@ -34,8 +35,8 @@ func levelOf(word string) string {
 	return word
 }
 
-// detectLevel finds the level of a row: in its metadata, its labels, the members of a line of JSON or logfmt, and else
-// by the words of the line.
+// detectLevel finds the level of a row: in its metadata, its labels, its severity number, the members of a line of JSON
+// or logfmt, and else by the words of the line.
 func detectLevel(line []byte, metadata, stream []stage.Label) string {
 	for _, list := range [][]stage.Label{metadata, stream} {
 		for _, name := range levelNames {
@@ -44,6 +45,11 @@ func detectLevel(line []byte, metadata, stream []stage.Label) string {
 					return levelOf(string(list[i].Value))
 				}
 			}
+		}
+	}
+	for i := range metadata {
+		if metadata[i].Name == severityNumber {
+			return numberLevel(string(metadata[i].Value))
 		}
 	}
 	trimmed := bytes.TrimSpace(line)
@@ -55,6 +61,18 @@ func detectLevel(line []byte, metadata, stream []stage.Label) string {
 		return level
 	}
 	return wordLevel(line)
+}
+
+// numberLevels are the levels of the severity numbers of OTLP, four numbers each, from 1.
+var numberLevels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
+
+// numberLevel is the level of a severity number.
+func numberLevel(text string) string {
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > 4*len(numberLevels) {
+		return unknownLevel
+	}
+	return numberLevels[(n-1)/4]
 }
 
 // jsonLevel is the level that a line of JSON names; empty: it names none.

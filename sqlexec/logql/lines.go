@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"varve/engine/vector"
 	"varve/sqlexec/expr"
 	"varve/sqlexec/logql/stage"
 	"varve/sqlexec/logql/syntax"
@@ -55,9 +54,13 @@ const (
 
 // Run finds lines. They are sorted by time within a stream, and streams by their labels.
 func (q *LineQuery) Run(ctx context.Context, store Store) ([]Stream, error) {
-	plans, err := q.plan(store)
+	plans, err := q.plan(ctx, store)
 	if err != nil {
 		return nil, err
+	}
+	if q.Interval > 0 {
+		all, err := q.spaced(ctx, store, plans)
+		return inStreams(all), err
 	}
 	var all []found
 	for i := range plans {
@@ -66,8 +69,10 @@ func (q *LineQuery) Run(ctx context.Context, store Store) ([]Stream, error) {
 		}
 	}
 	if len(plans) > 1 {
-		slices.SortStableFunc(all, func(a, b found) int { return q.order(a.At, b.At) })
-		all = q.spaced(all)
+		if err := Sort(ctx, all, func(a, b found) int { return q.order(a.At, b.At) }); err != nil {
+			return nil, err
+		}
+		all = all[:min(len(all), q.Limit)]
 	}
 	return inStreams(all), nil
 }
@@ -85,13 +90,12 @@ type linePlan struct {
 	s         *source
 	statement string
 	stages    *stage.Pipeline // all of them, for the rows of the answer
-	level     bool
 	function  *expr.Private
 }
 
 // Statements are the statements of a query, for EXPLAIN.
-func (q *LineQuery) Statements(store Store) (list []Statement, err error) {
-	plans, err := q.plan(store)
+func (q *LineQuery) Statements(ctx context.Context, store Store) (list []Statement, err error) {
+	plans, err := q.plan(ctx, store)
 	for i := range plans {
 		list = append(list, Statement{plans[i].statement, plans[i].function})
 	}
@@ -105,7 +109,7 @@ type Statement struct {
 }
 
 // plan makes the statement of each table.
-func (q *LineQuery) plan(store Store) (list []linePlan, err error) {
+func (q *LineQuery) plan(ctx context.Context, store Store) (list []linePlan, err error) {
 	if q.Stats == nil {
 		q.Stats = new(Stats)
 	}
@@ -120,14 +124,14 @@ func (q *LineQuery) plan(store Store) (list []linePlan, err error) {
 	if err != nil {
 		return nil, err
 	}
-	tables, err := sources(store, matchers, names(q.Query, TableLabel))
+	tables, err := sources(ctx, store, matchers)
 	if err != nil {
 		return nil, err
 	}
-	level := q.Categorized || names(q.Query, LevelLabel)
+	named := namedBy(q.Query)
 	q.Stats.Tables.Add(int64(len(tables)))
 	for _, s := range tables {
-		p := linePlan{s: s, stages: all, level: level}
+		p := linePlan{s: s, stages: all}
 		var w where
 		w.within(s, q.From, q.To)
 		w.matched(s, matchers)
@@ -138,7 +142,7 @@ func (q *LineQuery) plan(store Store) (list []linePlan, err error) {
 				return nil, err
 			}
 			w.hinted(s, left)
-			p.function = keep(s, left, level, q.Stats)
+			p.function = keep(s, left, named, q.Stats)
 			w.add(keepName + "(" + strings.Join(s.columns(), ", ") + ")")
 		}
 		p.statement = "SELECT " + strings.Join(s.columns(), ", ") + " FROM " + s.from() + w.String() + " ORDER BY " +
@@ -156,72 +160,31 @@ func (q *LineQuery) plan(store Store) (list []linePlan, err error) {
 
 // read appends the lines of a table.
 func (q *LineQuery) read(ctx context.Context, store Store, p *linePlan, all []found) ([]found, error) {
-	rows, err := store.Run(ctx, p.statement, p.function)
+	c, err := p.open(ctx, store)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	w := newWorker(p.s, p.stages, p.level)
-	begin, kept := len(all), &sharer{}
-	var last int64
-	var b vector.Batch
-	for {
-		more, err := rows.Next(&b)
+	defer c.rows.Close()
+	for begin := len(all); len(all)-begin < q.Limit; {
+		more, err := c.step()
+		if err != nil || !more {
+			return all, err
+		}
+		one, err := q.take(c, store)
 		if err != nil {
 			return nil, err
 		}
-		if !more {
-			return all, nil
-		}
-		if err := w.rows.begin(b.Cols); err != nil {
-			return nil, err
-		}
-		for i := range b.N {
-			if !w.run(i) {
-				continue
-			}
-			if len(all) > begin && !q.apart(last, w.rows.at) {
-				continue
-			}
-			last = w.rows.at
-			one := q.keep(w, kept)
-			if err := store.Reserve(one.bytes); err != nil {
-				return nil, err
-			}
-			q.Stats.Kept.Add(1)
-			if p.function == nil {
-				q.Stats.Lines.Add(1)
-				q.Stats.Bytes.Add(int64(len(w.rows.line)))
-			}
-			if all = append(all, one); len(all)-begin >= q.Limit {
-				return all, nil
-			}
-		}
+		all = append(all, one)
 	}
+	return all, nil
 }
 
 // apart reports whether a line is far enough from the last one.
 func (q *LineQuery) apart(last, at int64) bool {
-	if q.Interval == 0 {
-		return true
-	}
 	if q.Forward {
 		return at-last >= q.Interval
 	}
 	return last-at >= q.Interval
-}
-
-// spaced cuts the lines of several tables to the limit and the interval.
-func (q *LineQuery) spaced(all []found) []found {
-	out := all[:0]
-	for i := range all {
-		if len(out) == 0 || q.apart(out[len(out)-1].At, all[i].At) {
-			if out = append(out, all[i]); len(out) == q.Limit {
-				break
-			}
-		}
-	}
-	return out
 }
 
 // sharer keeps the last set of labels, which the next line mostly has as well.

@@ -4,7 +4,8 @@
 // run the stages. What is computed above the aggregation of a range, such as sum or topk, the engine of metrics
 // computes.
 //
-//	tables.go conditions.go       tables as streams, matchers and line filters as SQL
+//	tables.go few.go derived.go   tables as streams, labels of few values, labels that no column holds
+//	conditions.go                 matchers and line filters as SQL
 //	rows.go level.go stages.go    rows, the level of a line, stages over them
 //	lines.go                      queries of lines
 //	metrics.go translate.go       queries of numbers, what the engine of metrics computes of them
@@ -64,6 +65,8 @@ type Store interface {
 	Tables() ([]*engine.Table, error)
 	// Run runs a statement, which may call a private function; f nil: it calls none.
 	Run(ctx context.Context, statement string, f *expr.Private) (Rows, error)
+	// Few lists those of some columns of a table that are known to have few values.
+	Few(ctx context.Context, t *engine.Table, columns []string) ([]string, error)
 	// Reserve takes memory for what the request keeps.
 	Reserve(bytes int64) error
 }
@@ -75,16 +78,19 @@ type Stats struct {
 	Tables       atomic.Int64
 }
 
-// sources are the tables whose rows can pass all matchers. named says that TableLabel is a label in all of them.
-func sources(store Store, list []test, named bool) ([]*source, error) {
+// sources are the tables whose rows can pass all matchers.
+func sources(ctx context.Context, store Store, list []test) ([]*source, error) {
 	tables, err := store.Tables()
 	if err != nil {
 		return nil, err
 	}
 	var out []*source
 	for _, t := range tables {
-		if s := sourceOf(t); s != nil && new(where).matched(s, list) {
-			s.shown = s.shown || named
+		few, err := store.Few(ctx, t, candidates(t.Schema))
+		if err != nil {
+			return nil, err
+		}
+		if s := sourceOf(t, few); s != nil && new(where).matched(s, list) {
 			out = append(out, s)
 		}
 	}

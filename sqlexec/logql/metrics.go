@@ -14,6 +14,7 @@ import (
 type MetricQuery struct {
 	Expr             syntax.Expr
 	Start, End, Step int64
+	MostSeries       int // of the answer; 0: no bound
 	Stats            *Stats
 }
 
@@ -41,19 +42,22 @@ func (q *MetricQuery) leafQueries() (list []*leafQuery, text string) {
 	}
 	var t translator
 	text, _ = t.expr(q.Expr)
-	level, table := names(q.Expr, LevelLabel), names(q.Expr, TableLabel)
+	also, answer := namedBy(q.Expr), answering(q.Expr)
 	for _, l := range t.leaves {
-		list = append(list, &leafQuery{leaf: l, frame: newFrame(q.steps(), &l.agg.Range), stats: q.Stats, level: level,
-			table: table})
+		one := &leafQuery{leaf: l, frame: newFrame(q.steps(), &l.agg.Range), stats: q.Stats, also: also}
+		if l.agg == answer {
+			one.most = q.MostSeries
+		}
+		list = append(list, one)
 	}
 	return list, text
 }
 
 // Statements are the statements of a query, for EXPLAIN, and the expression of metrics over their results.
-func (q *MetricQuery) Statements(store Store) (list []Statement, text string, err error) {
+func (q *MetricQuery) Statements(ctx context.Context, store Store) (list []Statement, text string, err error) {
 	leaves, text := q.leafQueries()
 	for _, l := range leaves {
-		plans, err := l.plan(store)
+		plans, err := l.plan(ctx, store)
 		if err != nil {
 			return nil, "", err
 		}
@@ -77,7 +81,40 @@ func (q *MetricQuery) Run(ctx context.Context, store Store, base promql.Query) (
 	}
 	base.Expr, base.Lookback, base.ZeroIsNaN = text, lookback, true
 	base.Start, base.End, base.Step = floorMS(q.Start), floorMS(q.End), q.Step/1e6
-	return base.Run(ctx, values)
+	result, err := base.Run(ctx, values)
+	if err == nil && q.MostSeries > 0 && result.Len() > q.MostSeries {
+		err = tooManySeries(q.MostSeries)
+	}
+	return result, err
+}
+
+// answering is the aggregation of a range whose series are those of the answer, one for one; nil: there is none.
+func answering(e syntax.Expr) *syntax.RangeAggregation {
+	switch e := e.(type) {
+	case *syntax.RangeAggregation:
+		if e.Op == syntax.OpAbsentOverTime || e.Op == syntax.OpRateCounter { // these leave series out
+			return nil
+		}
+		return e
+	case *syntax.VectorAggregation:
+		agg, ok := e.Expr.(*syntax.RangeAggregation)
+		switch {
+		case e.Op == syntax.OpSort || e.Op == syntax.OpSortDesc:
+			return answering(e.Expr)
+		case ok && e.Op == syntax.OpSum && sumsUp(agg):
+			return agg
+		}
+	case *syntax.LabelReplace:
+		return answering(e.Expr)
+	case *syntax.Binary:
+		if _, ok := e.Right.(*syntax.Literal); ok && !compares(e.Op) {
+			return answering(e.Left)
+		}
+		if _, ok := e.Left.(*syntax.Literal); ok && !compares(e.Op) {
+			return answering(e.Right)
+		}
+	}
+	return nil
 }
 
 // leafStorage is the results of the leaves as series of metrics.

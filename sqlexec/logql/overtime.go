@@ -1,8 +1,9 @@
 package logql
 
 import (
+	"cmp"
+	"context"
 	"math"
-	"slices"
 
 	"varve/sqlexec/logql/syntax"
 )
@@ -20,7 +21,7 @@ type window struct {
 }
 
 // overTime is the value of an aggregation over a window that has samples.
-func overTime(op syntax.RangeOp, w window, param float64, scratch *[]float64) float64 {
+func overTime(ctx context.Context, op syntax.RangeOp, w window, param float64, scratch *[]float64) float64 {
 	s := w.samples
 	seconds := float64(w.interval) / 1e9
 	switch op {
@@ -45,7 +46,7 @@ func overTime(op syntax.RangeOp, w window, param float64, scratch *[]float64) fl
 	case syntax.OpStdvarOverTime:
 		return variance(s)
 	case syntax.OpQuantileOverTime:
-		return quantile(s, param, scratch)
+		return quantile(ctx, s, param, scratch)
 	case syntax.OpRateCounter:
 		return rateCounter(w)
 	}
@@ -101,7 +102,7 @@ func variance(s []sample) float64 {
 }
 
 // quantile interpolates between the two values that are nearest to the rank.
-func quantile(s []sample, q float64, scratch *[]float64) float64 {
+func quantile(ctx context.Context, s []sample, q float64, scratch *[]float64) float64 {
 	switch {
 	case math.IsNaN(q):
 		return math.NaN()
@@ -115,7 +116,9 @@ func quantile(s []sample, q float64, scratch *[]float64) float64 {
 		values = append(values, s[i].value)
 	}
 	*scratch = values
-	slices.Sort(values) // NaN first
+	if Sort(ctx, values, cmp.Compare[float64]) != nil { // NaN first
+		return math.NaN() // nobody asks any more
+	}
 	rank := q * float64(len(values)-1)
 	lower := max(0, int(math.Floor(rank)))
 	upper := min(len(values)-1, lower+1)

@@ -44,7 +44,7 @@ func Shapes(ctx context.Context, store Store, q *syntax.LogQuery, from, to, step
 	if err := checkMatchers(matchers); err != nil {
 		return nil, err
 	}
-	tables, err := sources(store, matchers, false)
+	tables, err := sources(ctx, store, matchers)
 	if err != nil {
 		return nil, err
 	}

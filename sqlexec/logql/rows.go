@@ -13,8 +13,8 @@ import (
 
 // rowReader reads the rows of a source from vectors of source.columns. One goroutine at a time.
 type rowReader struct {
-	s     *source
-	level bool // rows have LevelLabel
+	s    *source
+	also derived // labels that rows have
 
 	cols []*vector.Vector
 
@@ -49,19 +49,25 @@ func (r *rowReader) load(i int) {
 	}
 	r.stream, r.metadata = r.stream[:0], r.metadata[:0]
 	next := 2 + len(s.objects)
+	service, rank := unknownServiceText, len(serviceNames)+1
 	for k := range s.labels {
 		if v := r.cols[next]; !v.IsNull(i) {
 			if value := v.Bytes(i); len(value) > 0 {
-				r.stream = append(r.stream, stage.Label{Name: s.labels[k].name, Value: value})
+				c := &s.labels[k]
+				r.stream = append(r.stream, stage.Label{Name: c.name, Value: value})
+				if c.service > 0 && c.service < rank {
+					service, rank = value, c.service
+				}
 			}
 		}
 		next++
 	}
-	if s.shown {
-		r.insertTable()
+	r.insert(TableLabel, s.table)
+	if r.also.service && rank > 1 { // 1: it is a label as it is
+		r.insert(ServiceLabel, service)
 	}
 	for k := range s.fields {
-		if v := r.cols[next]; !v.IsNull(i) {
+		if v := r.cols[next]; !v.IsNull(i) && len(v.Bytes(i)) > 0 {
 			r.metadata = append(r.metadata, stage.Label{Name: s.fields[k].name, Value: v.Bytes(i)})
 		}
 		next++
@@ -71,25 +77,34 @@ func (r *rowReader) load(i int) {
 			r.object(v.Bytes(i), k)
 		}
 	}
-	if r.level {
+	if r.also.level && !has(r.metadata, LevelLabel) {
 		level := []byte(detectLevel(r.line, r.metadata, r.stream))
 		r.metadata = append(r.metadata, stage.Label{Name: LevelLabel, Value: level})
 	}
 	if len(r.metadata) > 1 {
 		slices.SortStableFunc(r.metadata, func(a, b stage.Label) int { return cmp.Compare(a.Name, b.Name) })
+		r.metadata = slices.CompactFunc(r.metadata, func(a, b stage.Label) bool { return a.Name == b.Name })
 	}
 }
 
-// insertTable puts the name of the table among the labels, which are sorted.
-func (r *rowReader) insertTable() {
+// unknownServiceText is unknownService as the value of a label.
+var unknownServiceText = []byte(unknownService)
+
+// insert puts a label among those of the stream, which are sorted.
+func (r *rowReader) insert(name string, value []byte) {
 	at := 0
-	for at < len(r.stream) && r.stream[at].Name < TableLabel {
+	for at < len(r.stream) && r.stream[at].Name < name {
 		at++
 	}
-	r.stream = slices.Insert(r.stream, at, stage.Label{Name: TableLabel, Value: []byte(r.s.schema.Name.Table)})
+	r.stream = slices.Insert(r.stream, at, stage.Label{Name: name, Value: value})
 }
 
-// object adds the members of object k as metadata. Members that are there already are left out.
+// has reports whether a list has a label.
+func has(list []stage.Label, name string) bool {
+	return slices.ContainsFunc(list, func(l stage.Label) bool { return l.Name == name })
+}
+
+// object adds the members of object k as metadata.
 func (r *rowReader) object(text []byte, k int) {
 	if len(text) <= len("{}") {
 		return
@@ -97,18 +112,32 @@ func (r *rowReader) object(text []byte, k int) {
 	if r.objects == nil {
 		r.objects = make([]jsontext.Reader, len(r.s.objects))
 	}
-	j, before := &r.objects[k], r.metadata
-	j.Reset(text)
+	r.objects[k].Reset(text)
+	r.members(&r.objects[k], "", r.s.objects[k].dropped)
+}
+
+// members adds the members of an object, those of objects in it with the names of both. Members that are dropped are
+// left out.
+func (r *rowReader) members(j *jsontext.Reader, prefix string, dropped []string) {
 	for j.Enter(jsontext.Object); j.Member(); {
-		name := r.name(j.Key)
-		value, ok := j.Plain()
-		if !ok || len(value) == 0 || slices.Contains(r.s.dropped, name) ||
-			slices.ContainsFunc(before, func(l stage.Label) bool { return l.Name == name }) {
+		key := j.Key
+		if prefix != "" {
+			key = append([]byte(prefix), key...)
+		}
+		if j.Peek() == jsontext.Object && len(prefix) < maxPrefix {
+			r.members(j, string(key)+"_", dropped)
 			continue
 		}
-		r.metadata = append(r.metadata, stage.Label{Name: name, Value: value})
+		name := r.name(key)
+		value, ok := j.Plain()
+		if ok && len(value) > 0 && !slices.Contains(dropped, name) {
+			r.metadata = append(r.metadata, stage.Label{Name: name, Value: value})
+		}
 	}
 }
+
+// maxPrefix bounds the names of objects within objects whose members are metadata.
+const maxPrefix = 1 << 10
 
 // name is the label of a member.
 func (r *rowReader) name(key []byte) string {

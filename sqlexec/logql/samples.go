@@ -33,8 +33,8 @@ type sampler struct {
 }
 
 // function is the private function over the rows of a source.
-func (f *sampler) function(s *source, p *stage.Pipeline, level bool) *expr.Private {
-	f.pool.New = func() any { return &sampleRows{f: f, w: newWorker(s, p, level)} }
+func (f *sampler) function(s *source, p *stage.Pipeline, also derived) *expr.Private {
+	f.pool.New = func() any { return &sampleRows{f: f, w: newWorker(s, p, also)} }
 	return expr.NewPrivate(sampleName, vector.BinaryType,
 		func() expr.PrivateRows { return f.pool.Get().(*sampleRows) })
 }
@@ -135,9 +135,11 @@ func (f *sampler) keeps(name string) bool {
 	return !slices.Contains(f.without, name) && (g == nil || !slices.Contains(g.Names, name))
 }
 
-// pipelineError is the error of a query of numbers over a line that a stage failed on.
+// pipelineError is the error of a query of numbers over a line that a stage failed on. It tells the labels of the line
+// but TableLabel.
 func pipelineError(e *stage.Entry) error {
 	all := withError(labelsOf(e, func(stage.Kind) bool { return true }), e)
+	all = slices.DeleteFunc(all, func(l Label) bool { return l.Name == TableLabel })
 	return status.New(status.InvalidArguments, "pipeline error: '%s' for series: '%s'.\n"+
 		"Use a label filter to intentionally skip this error. (e.g | __error__!=\"%s\").\n"+
 		"To skip all potential errors you can match empty errors.(e.g __error__=\"\")\n"+

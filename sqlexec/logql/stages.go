@@ -21,8 +21,8 @@ type worker struct {
 	begun  bool
 }
 
-func newWorker(s *source, p *stage.Pipeline, level bool) *worker {
-	return &worker{rows: rowReader{s: s, level: level}, p: p, e: p.NewEntry()}
+func newWorker(s *source, p *stage.Pipeline, also derived) *worker {
+	return &worker{rows: rowReader{s: s, also: also}, p: p, e: p.NewEntry()}
 }
 
 // run runs the stages over row i; false: the line does not pass. The entry is valid until the next row.
@@ -79,9 +79,9 @@ type keeper struct {
 const keepName = "logql_keep"
 
 // keep makes a private function of stages.
-func keep(s *source, p *stage.Pipeline, level bool, stats *Stats) *expr.Private {
+func keep(s *source, p *stage.Pipeline, also derived, stats *Stats) *expr.Private {
 	k := &keeper{stats: stats}
-	k.pool.New = func() any { return &keptRows{k: k, w: newWorker(s, p, level)} }
+	k.pool.New = func() any { return &keptRows{k: k, w: newWorker(s, p, also)} }
 	return expr.NewPrivate(keepName, vector.BoolType, func() expr.PrivateRows { return k.pool.Get().(*keptRows) })
 }
 

@@ -26,7 +26,7 @@ func Streams(ctx context.Context, store Store, selectors [][]syntax.Matcher, lab
 		if err != nil {
 			return nil, err
 		}
-		tables, err := sources(store, matchers, false)
+		tables, err := sources(ctx, store, matchers)
 		if err != nil {
 			return nil, err
 		}
@@ -39,21 +39,25 @@ func Streams(ctx context.Context, store Store, selectors [][]syntax.Matcher, lab
 			}
 		}
 	}
-	slices.SortFunc(all, Labels.Compare)
+	if err := Sort(ctx, all, Labels.Compare); err != nil {
+		return nil, err
+	}
 	return slices.CompactFunc(all, func(a, b Labels) bool { return a.Compare(b) == 0 }), nil
 }
 
 // labelSets appends the label sets of the rows of a table that meet a condition.
 func (s *source) labelSets(ctx context.Context, store Store, w where, label string, all []Labels) ([]Labels, error) {
 	wanted := s.labels
-	if label != "" {
+	switch c := s.label(label); {
+	case label == "":
+	case label == ServiceLabel:
+		wanted = s.serviceColumns()
+	case c != nil:
+		wanted = []column{*c}
+	case label == TableLabel:
 		wanted = nil
-		if c := s.label(label); c != nil {
-			wanted = []column{*c}
-		}
-		if len(wanted) == 0 && label != TableLabel {
-			return all, nil
-		}
+	default:
+		return all, nil
 	}
 	list := make([]string, 0, len(wanted))
 	for i := range wanted {
@@ -83,9 +87,9 @@ func (s *source) labelSets(ctx context.Context, store Store, w where, label stri
 					bytes += labelBytes + int64(len(v.Bytes(i)))
 				}
 			}
-			if s.shown || label == TableLabel {
-				one = append(one, Label{TableLabel, s.schema.Name.Table})
-				slices.SortFunc(one, func(a, b Label) int { return strings.Compare(a.Name, b.Name) })
+			one = one.with(TableLabel, s.schema.Name.Table)
+			if label == "" || label == ServiceLabel {
+				one = one.with(ServiceLabel, one.service())
 			}
 			bytes += streamBytes
 			all = append(all, one)
@@ -97,8 +101,8 @@ func (s *source) labelSets(ctx context.Context, store Store, w where, label stri
 }
 
 // LabelNames lists the names of the labels of all tables of logs.
-func LabelNames(store Store) ([]string, error) {
-	tables, err := sources(store, nil, false)
+func LabelNames(ctx context.Context, store Store) ([]string, error) {
+	tables, err := sources(ctx, store, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -107,9 +111,7 @@ func LabelNames(store Store) ([]string, error) {
 		for i := range s.labels {
 			list = append(list, s.labels[i].name)
 		}
-		if s.shown {
-			list = append(list, TableLabel)
-		}
+		list = append(list, TableLabel, ServiceLabel)
 	}
 	slices.Sort(list)
 	return slices.Compact(list), nil
@@ -149,7 +151,7 @@ func SizeOf(ctx context.Context, store Store, selector []syntax.Matcher, from, t
 	if err != nil {
 		return total, err
 	}
-	tables, err := sources(store, matchers, false)
+	tables, err := sources(ctx, store, matchers)
 	if err != nil {
 		return total, err
 	}

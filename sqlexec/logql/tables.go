@@ -13,10 +13,6 @@ import (
 // TableLabel is the label that holds the name of the table of a stream.
 const TableLabel = "service_table"
 
-// PushedTable is the table of pushes that name none. Its streams have the labels that were pushed and no others: there
-// TableLabel can be asked for and is not shown.
-const PushedTable = "loki_logs"
-
 // The options of a table that say how it is read.
 const (
 	LineOption   = "log_line_column"
@@ -38,12 +34,25 @@ var resourceLabels = []string{"cloud.availability_zone", "cloud.region", "contai
 	"k8s.deployment.name", "k8s.job.name", "k8s.namespace.name", "k8s.pod.name", "k8s.replicaset.name",
 	"k8s.statefulset.name", "service.instance.id", "service.name", "service.namespace"}
 
+// resourceNames are resourceLabels as labels.
+var resourceNames = func() (list []string) {
+	for _, name := range resourceLabels {
+		list = append(list, cleanName(name))
+	}
+	return list
+}()
+
+// untold are the columns of OTLP that are no metadata.
+var untold = []string{"scope_schema_url", "resource_schema_url"}
+
 // The columns of a table that OTLP or log push made.
 const (
 	metadataColumn   = "structured_metadata"
 	resourceColumn   = "resource_attributes"
 	scopeColumn      = "scope_attributes"
 	attributesColumn = "log_attributes"
+	scopeName        = "scope_name"
+	severityNumber   = "severity_number"
 	pushedPrefix     = "label_"
 )
 
@@ -52,21 +61,28 @@ type source struct {
 	schema  *schema.Table
 	time    schema.Column
 	line    string   // SQL of the text of the line
-	objects []string // SQL of objects whose members are metadata
-	dropped []string // names of members of objects that are labels
-	labels  []column // of the stream
+	objects []object // whose members are metadata
+	labels  []column // of the stream, besides TableLabel
 	fields  []column // metadata
-	shown   bool     // TableLabel is one of the labels
+	table   []byte   // the value of TableLabel
+}
+
+// object is a column of type JSON whose members are metadata.
+type object struct {
+	sql     string
+	dropped []string // names of members that are labels
 }
 
 // column is a label or a pair of metadata.
 type column struct {
-	name string
-	sql  string // an expression of type STRING
+	name    string
+	sql     string // an expression of type STRING
+	raw     string // its name in the table
+	service int    // its place among serviceNames, from 1; 0: it names no service
 }
 
-// sourceOf describes a table; nil: it holds no logs.
-func sourceOf(t *engine.Table) *source {
+// sourceOf describes a table; nil: it holds no logs. few are the columns that are known to have few values.
+func sourceOf(t *engine.Table, few []string) *source {
 	s := t.Schema
 	if !s.Options.AppendMode || s.Draft || s.Shared() || s.Physical != 0 || !s.TimeColumn().Type.IsTimestamp() {
 		return nil
@@ -77,19 +93,25 @@ func sourceOf(t *engine.Table) *source {
 	if s.Column("trace_id") >= 0 && s.Column("span_name") >= 0 {
 		return nil // spans
 	}
-	out := &source{schema: s, time: s.TimeColumn(), shown: s.Name.Table != PushedTable}
+	out := &source{schema: s, time: s.TimeColumn(), table: []byte(s.Name.Table)}
 	line := lineColumn(s)
 	if line == "" && !hasOption(s, LabelsOption) && len(s.Columns) == len(s.Tags)+1 {
 		return nil // nothing but keys
 	}
-	pushed := line == "line" && isJSON(s, metadataColumn)
+	pushed, traced := line == "line" && isJSON(s, metadataColumn), isJSON(s, resourceColumn)
 	for i := range s.Columns {
 		c := &s.Columns[i]
 		switch {
-		case i == s.Time || c.Name == line && line != "":
-		case pushed && c.Name == metadataColumn, isJSON(s, resourceColumn) && isAttributes(c):
-			out.objects = append(out.objects, parse.QuoteIdent(c.Name))
-		case isLabel(s, c):
+		case i == s.Time || c.Name == line && line != "" || traced && slices.Contains(untold, c.Name):
+		case pushed && c.Name == metadataColumn, traced && isAttributes(c):
+			o := object{sql: parse.QuoteIdent(c.Name)}
+			if c.Name == resourceColumn {
+				o.dropped = resourceNames
+			}
+			out.objects = append(out.objects, o)
+		case traced && c.Name == scopeName:
+			out.fields = append(out.fields, column{sql: textOf(c), raw: c.Name})
+		case isLabel(s, c, few):
 			name := c.Name
 			if pushed {
 				name = strings.TrimPrefix(name, pushedPrefix)
@@ -97,16 +119,15 @@ func sourceOf(t *engine.Table) *source {
 					name = c.Name
 				}
 			}
-			out.labels = append(out.labels, column{cleanName(name), textOf(c)})
+			out.labels = append(out.labels, column{sql: textOf(c), raw: name})
 		default:
-			out.fields = append(out.fields, column{cleanName(c.Name), textOf(c)})
+			out.fields = append(out.fields, fieldOf(c, traced))
 		}
 	}
-	if isJSON(s, resourceColumn) {
+	if traced {
 		for _, name := range resourceLabels {
-			out.labels = append(out.labels, column{cleanName(name),
-				"json_get_string(" + resourceColumn + ", " + parse.QuoteText(`$."`+name+`"`) + ")"})
-			out.dropped = append(out.dropped, cleanName(name))
+			out.labels = append(out.labels, column{raw: name,
+				sql: "json_get_string(" + resourceColumn + ", " + parse.QuoteText(`$."`+name+`"`) + ")"})
 		}
 	}
 	if out.line = parse.QuoteIdent(line); line == "" {
@@ -114,18 +135,46 @@ func sourceOf(t *engine.Table) *source {
 	} else if !s.Columns[s.Column(line)].Type.IsText() {
 		out.line = "CAST(" + out.line + " AS STRING)"
 	}
-	for _, list := range [...][]column{out.labels, out.fields} {
+	out.labels, out.fields = named(out.labels), named(out.fields)
+	return out
+}
+
+// named gives columns their names as labels, none twice, and sorts them. A column whose name is a label as it is keeps
+// it; of the others, which are cleaned, and where TableLabel is meant, one whose name is taken gets the suffix
+// takenSuffix, in the order of the columns.
+func named(list []column) []column {
+	taken := map[string]bool{TableLabel: true}
+	for _, clean := range [...]bool{true, false} {
 		for i := range list {
-			if list[i].name == TableLabel { // the name is taken
-				list[i].name += "_extracted"
+			c := &list[i]
+			name := cleanName(c.raw)
+			if (name == c.raw) != clean {
+				continue
 			}
+			for taken[name] {
+				name += takenSuffix
+			}
+			taken[name] = true
+			c.name, c.service = name, 1+slices.Index(serviceNames, name)
 		}
 	}
-	byName := func(a, b column) int { return strings.Compare(a.name, b.name) }
-	same := func(a, b column) bool { return a.name == b.name }
-	slices.SortStableFunc(out.labels, byName)
-	slices.SortStableFunc(out.fields, byName)
-	out.labels, out.fields = slices.CompactFunc(out.labels, same), slices.CompactFunc(out.fields, same)
+	slices.SortFunc(list, func(a, b column) int { return strings.Compare(a.name, b.name) })
+	return list
+}
+
+// takenSuffix is what a name gets that is taken.
+const takenSuffix = "_extracted"
+
+// fieldOf is a column as metadata. traced: it is of the table of a protocol that has names of its own for some, and
+// numbers that are zero where nothing was said.
+func fieldOf(c *schema.Column, traced bool) column {
+	out := column{sql: textOf(c), raw: c.Name}
+	if traced && (c.Name == "trace_flags" || c.Name == severityNumber) {
+		out.sql = "NULLIF(" + out.sql + ", '0')"
+		if c.Name == "trace_flags" {
+			out.raw = "flags"
+		}
+	}
 	return out
 }
 
@@ -159,8 +208,8 @@ func isAttributes(c *schema.Column) bool {
 		(c.Name == resourceColumn || c.Name == scopeColumn || c.Name == attributesColumn)
 }
 
-// isLabel reports whether a column is a label of streams.
-func isLabel(s *schema.Table, c *schema.Column) bool {
+// isLabel reports whether a column is a label of streams. few are the columns that are known to have few values.
+func isLabel(s *schema.Table, c *schema.Column, few []string) bool {
 	if c.Semantic == schema.Tag {
 		return true
 	}
@@ -172,7 +221,8 @@ func isLabel(s *schema.Table, c *schema.Column) bool {
 		}
 		return false
 	}
-	return len(s.Tags) == 0 && c.Type.IsText() && slices.Contains(usualLabels, c.Name)
+	return len(s.Tags) == 0 && c.Type.IsText() &&
+		(slices.Contains(usualLabels, c.Name) || slices.Contains(few, c.Name))
 }
 
 // textOf is the SQL of a column as text.
@@ -204,8 +254,15 @@ func (s *source) wholeRow() string {
 	return b.String()
 }
 
-// cleanName is a name as a label: what is no letter, digit or underscore becomes an underscore.
-func cleanName(name string) string {
+// cleanName is the name of a column or of metadata as a label: what is no letter, digit or underscore becomes an
+// underscore, and a name that begins with a digit gets numberPrefix.
+func cleanName(name string) string { return cleaned(name, numberPrefix) }
+
+// numberPrefix is what names of metadata get that begin with a digit.
+const numberPrefix = "key_"
+
+// cleaned is a name as a label; one that is empty or begins with a digit gets the prefix.
+func cleaned(name, prefix string) string {
 	clean := true
 	for i := range len(name) {
 		clean = clean && nameByte(name[i], i)
@@ -215,7 +272,7 @@ func cleanName(name string) string {
 	}
 	var b strings.Builder
 	if name == "" || name[0] >= '0' && name[0] <= '9' {
-		b.WriteByte('_')
+		b.WriteString(prefix)
 	}
 	for _, r := range name {
 		if r < 0x80 && nameByte(byte(r), 1) {
@@ -243,7 +300,10 @@ func (s *source) label(name string) *column {
 
 // columns are the SQL expressions of what a row reader reads: time, line, objects, labels, metadata.
 func (s *source) columns() []string {
-	list := append([]string{parse.QuoteIdent(s.time.Name), s.line}, s.objects...)
+	list := []string{parse.QuoteIdent(s.time.Name), s.line}
+	for i := range s.objects {
+		list = append(list, s.objects[i].sql)
+	}
 	for i := range s.labels {
 		list = append(list, s.labels[i].sql)
 	}

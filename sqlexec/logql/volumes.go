@@ -68,7 +68,7 @@ func (q *VolumeQuery) Run(ctx context.Context, store Store) ([]Volume, error) {
 	agg := &syntax.RangeAggregation{Op: syntax.OpBytesOverTime, Range: syntax.LogRange{
 		Query: &syntax.LogQuery{Matchers: q.Selector}, Interval: time.Duration(length), Offset: 1}}
 	one := leafQuery{leaf: &leaf{agg: agg, grouping: by, streams: true}, stats: q.Stats,
-		table: slices.Contains(q.Labels, TableLabel),
+		also:  derived{service: q.namesService()},
 		frame: newFrame(steps{ends[0], q.Step, len(ends)}, &agg.Range)}
 	found, err := one.run(ctx, store)
 	if err != nil {
@@ -93,6 +93,12 @@ func (q *VolumeQuery) Run(ctx context.Context, store Store) ([]Volume, error) {
 		return cmp.Or(cmp.Compare(b.Sum(), a.Sum()), a.Labels.Compare(b.Labels))
 	})
 	return out, nil
+}
+
+// namesService reports whether volumes have ServiceLabel.
+func (q *VolumeQuery) namesService() bool {
+	return q.ByLabel || slices.Contains(q.Labels, ServiceLabel) || slices.ContainsFunc(q.Selector,
+		func(m syntax.Matcher) bool { return m.Name == ServiceLabel })
 }
 
 // Sum is the bytes of all steps.

@@ -2,6 +2,7 @@ package logapi
 
 import (
 	"bytes"
+	"cmp"
 	"math"
 	"strconv"
 	"time"
@@ -144,7 +145,7 @@ func (r *request) numbersAnswer(result *promql.Result, at int64) (answer, error)
 			}
 			dst = appendMatrix(dst, result, i)
 		}
-		if err := r.Reserve(2 * int64(len(dst)-before)); err != nil {
+		if err := cmp.Or(r.ctx.Err(), r.Reserve(2*int64(len(dst)-before))); err != nil {
 			return answer{}, err
 		}
 	}

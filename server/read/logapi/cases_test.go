@@ -23,7 +23,8 @@ import (
 //	error REQUEST..                         one of these that is refused; the answer follows
 //
 // Under a request stand the expected rows: "TIME {labels} LINE" for lines, "{labels} TIME:VALUE .." for numbers. The
-// answers to requests with sorted in front come in the order of the script, others are sorted.
+// answers to requests with sorted in front come in the order of the script, others are sorted. See hideKnown for labels
+// that are left out.
 
 // base is a multiple of all steps in scripts.
 const base = 1_700_000_400
@@ -205,6 +206,7 @@ func shownRows(t *testing.T, a servertest.Answer, order bool) (rows []string) {
 		return []string{fmt.Sprintf("%d %s", a.Status, a.Body)}
 	}
 	for _, r := range out.Data.Result {
+		hideKnown(r.Stream, r.Metric)
 		switch out.Data.ResultType {
 		case "streams":
 			for _, v := range r.Values {
@@ -229,6 +231,18 @@ func shownRows(t *testing.T, a servertest.Answer, order bool) (rows []string) {
 		slices.Sort(rows)
 	}
 	return rows
+}
+
+// hideKnown takes labels away that all lines of a script have: the table of pushes, and what follows from other labels
+// and lines. Others than scripts and random queries hold these (server_test.go, derived_test.go).
+func hideKnown(stream, metric map[string]string) {
+	delete(stream, "service_name")
+	delete(stream, "detected_level")
+	for _, labels := range []map[string]string{stream, metric} {
+		if labels["service_table"] == "loki_logs" && (len(labels) > 1 || len(stream) > 0) {
+			delete(labels, "service_table")
+		}
+	}
 }
 
 func seconds(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

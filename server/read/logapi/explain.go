@@ -26,7 +26,7 @@ func (r *request) explain(list []logql.Statement, metrics string) (answer, error
 
 // plan is the plan of a statement: the last column of what EXPLAIN answers.
 func (r *request) plan(statement string, f *expr.Private) (text string, err error) {
-	rows, err := r.Run(r.c.Context, "EXPLAIN "+statement, f)
+	rows, err := r.Run(r.ctx, "EXPLAIN "+statement, f)
 	if err != nil {
 		return "", err
 	}

@@ -25,13 +25,16 @@ func detectedLabels(r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	streams, err := logql.Streams(r.c.Context, r, selectors, "", start, end)
+	streams, err := logql.Streams(r.ctx, r, selectors, "", start, end)
 	if err != nil {
 		return answer{}, err
 	}
 	values := map[string]map[string]bool{}
 	var names []string
-	for _, s := range streams {
+	for i, s := range streams {
+		if i%looked == 0 && r.ctx.Err() != nil {
+			return answer{}, r.ctx.Err()
+		}
 		for _, l := range s {
 			if values[l.Name] == nil {
 				values[l.Name] = map[string]bool{}
@@ -77,7 +80,7 @@ func (r *request) fields() ([]logql.Field, int, error) {
 	if err != nil {
 		return nil, 0, parsed(err)
 	}
-	list, err := logql.Fields(r.c.Context, r, &logql.LineQuery{Query: q, From: start, To: end, Limit: lines,
+	list, err := logql.Fields(r.ctx, r, &logql.LineQuery{Query: q, From: start, To: end, Limit: lines,
 		Stats: r.stats})
 	return list, limit, err
 }
@@ -158,7 +161,7 @@ func patterns(r *request) (answer, error) {
 	}
 	seconds := max(step/1e9, leastPatternStep)
 	seconds -= seconds % leastPatternStep
-	list, err := logql.Shapes(r.c.Context, r, q, start, end, seconds)
+	list, err := logql.Shapes(r.ctx, r, q, start, end, seconds)
 	if err != nil {
 		return answer{}, err
 	}

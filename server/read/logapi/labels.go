@@ -1,6 +1,7 @@
 package logapi
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,6 +12,9 @@ import (
 
 // metadataSince is how far requests for labels look back that have no start.
 const metadataSince = 6 * usualSince
+
+// looked is after how many label sets the context is looked at.
+const looked = 1 << 12
 
 // selectors reads selectors: parameters that hold one each. A filter behind one is refused.
 func (r *request) selectors(names ...string) (list [][]syntax.Matcher, err error) {
@@ -43,21 +47,23 @@ func labels(r *request) (answer, error) {
 		return answer{}, err
 	}
 	if len(selectors) == 0 {
-		list, err := logql.LabelNames(r)
+		list, err := logql.LabelNames(r.ctx, r)
 		return texts(list), err
 	}
-	streams, err := logql.Streams(r.c.Context, r, selectors, "", start, end)
+	streams, err := logql.Streams(r.ctx, r, selectors, "", start, end)
 	if err != nil {
 		return answer{}, err
 	}
-	var list []string
-	for _, s := range streams {
-		for i := range s {
-			list = append(list, s[i].Name)
+	seen := map[string]bool{}
+	for i, s := range streams {
+		for k := range s {
+			seen[s[k].Name] = true
+		}
+		if i%looked == 0 && r.ctx.Err() != nil {
+			return answer{}, r.ctx.Err()
 		}
 	}
-	slices.Sort(list)
-	return texts(slices.Compact(list)), nil
+	return texts(slices.Sorted(maps.Keys(seen))), nil
 }
 
 // texts is the answer of a sorted list; an empty one is left out.
@@ -82,7 +88,7 @@ func labelValues(r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	streams, err := logql.Streams(r.c.Context, r, selectors, name, start, end)
+	streams, err := logql.Streams(r.ctx, r, selectors, name, start, end)
 	if err != nil {
 		return answer{}, err
 	}
@@ -92,7 +98,9 @@ func labelValues(r *request) (answer, error) {
 			list = append(list, v)
 		}
 	}
-	slices.Sort(list)
+	if err := logql.Sort(r.ctx, list, strings.Compare); err != nil {
+		return answer{}, err
+	}
 	return texts(slices.Compact(list)), nil
 }
 
@@ -106,7 +114,7 @@ func series(r *request) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	streams, err := logql.Streams(r.c.Context, r, selectors, "", start, end)
+	streams, err := logql.Streams(r.ctx, r, selectors, "", start, end)
 	if err != nil {
 		return answer{}, err
 	}
@@ -116,6 +124,9 @@ func series(r *request) (answer, error) {
 			dst = append(dst, ',')
 		}
 		dst = appendLabels(dst, s)
+		if i%looked == 0 && r.ctx.Err() != nil {
+			return answer{}, r.ctx.Err()
+		}
 	}
 	return answer{body: append(dst, `]}`...)}, r.Reserve(int64(2 * len(dst)))
 }

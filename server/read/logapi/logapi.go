@@ -2,7 +2,7 @@
 // fields, patterns and a live tail, by the language of package sqlexec/logql over all tables of logs.
 //
 //	logapi.go params.go errors.go     endpoints, parameters, errors
-//	store.go                          the tables of a database and their statements, as one request sees them
+//	store.go few.go                   the tables of a database and their statements, as one request sees them
 //	query.go explain.go               queries
 //	answer.go                         lines and numbers as JSON
 //	labels.go volume.go fields.go     streams, their size, fields and shapes of lines
@@ -41,8 +41,9 @@ type Options struct {
 
 // Handler answers the endpoints. Safe for concurrent use.
 type Handler struct {
-	o     Options
-	tails tails
+	o      Options
+	tails  tails
+	census census
 }
 
 // New makes a handler.
@@ -99,7 +100,11 @@ func (h *Handler) endpoint(find func(r *request) (answer, error)) web.Handler {
 		if err != nil {
 			return reply(c, err)
 		}
-		a, err := find(r)
+		var a answer
+		err = r.attended(func() (err error) {
+			a, err = find(r)
+			return err
+		})
 		if err != nil {
 			return reply(c, err)
 		}

@@ -162,13 +162,13 @@ func (r *request) flags() (list []string) {
 // lines answers with the lines of a query.
 func (r *request) lines(q *logql.LineQuery) (answer, error) {
 	if r.p.text("explain") == "true" {
-		list, err := q.Statements(r)
+		list, err := q.Statements(r.ctx, r)
 		if err != nil {
 			return answer{}, err
 		}
 		return r.explain(list, "")
 	}
-	streams, err := q.Run(r.c.Context, r)
+	streams, err := q.Run(r.ctx, r)
 	if err != nil {
 		return answer{}, err
 	}
@@ -177,9 +177,9 @@ func (r *request) lines(q *logql.LineQuery) (answer, error) {
 
 // numbers answers with the numbers of a query.
 func (r *request) numbers(q *logql.MetricQuery) (answer, error) {
-	q.Stats = r.stats
+	q.Stats, q.MostSeries = r.stats, maxSeries
 	if r.p.text("explain") == "true" {
-		list, text, err := q.Statements(r)
+		list, text, err := q.Statements(r.ctx, r)
 		if err != nil {
 			return answer{}, err
 		}
@@ -189,14 +189,9 @@ func (r *request) numbers(q *logql.MetricQuery) (answer, error) {
 	if r.memory != nil {
 		base.Memory = r.memory
 	}
-	result, err := q.Run(r.c.Context, r, base)
+	result, err := q.Run(r.ctx, r, base)
 	if err != nil {
 		return answer{}, err
-	}
-	if result.Len() > maxSeries {
-		return answer{}, invalid("maximum number of series (%d) reached for a single query; consider reducing query "+
-			"cardinality by adding more specific stream selectors, reducing the time range, or aggregating results "+
-			"with functions like sum(), count() or topk()", maxSeries)
 	}
 	return r.numbersAnswer(result, q.Start)
 }

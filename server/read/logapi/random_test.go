@@ -18,11 +18,31 @@ import (
 type randomLine struct {
 	at     int64 // ns
 	labels map[string]string
+	level  string // that the line names; empty: it names none
 	word   string
 	n      int
 }
 
-func (l *randomLine) text() string { return fmt.Sprintf("w=%s n=%d", l.word, l.n) }
+func (l *randomLine) text() string {
+	text := fmt.Sprintf("w=%s n=%d", l.word, l.n)
+	if l.level != "" {
+		text = "lvl=" + l.level + " " + text
+	}
+	return text
+}
+
+// derived is a label that follows from the others and the line.
+func (l *randomLine) derived(name string) string {
+	switch {
+	case name == "service_name":
+		return l.labels["app"]
+	case name == "detected_level" && l.level == "":
+		return "unknown"
+	case name == "detected_level":
+		return map[string]string{"ERR": "error", "warning": "warn", "info": "info"}[l.level]
+	}
+	return ""
+}
 
 var words = []string{"alpha", "beta", "gamma", "delta", "alphabet"}
 
@@ -33,6 +53,9 @@ func randomLines(r *rand.Rand) (list []randomLine) {
 			labels: map[string]string{"app": string(rune('a' + r.IntN(3)))}}
 		if r.IntN(3) > 0 {
 			l.labels["host"] = fmt.Sprintf("h%d", r.IntN(2))
+		}
+		if r.IntN(2) == 0 {
+			l.level = []string{"ERR", "warning", "info"}[r.IntN(3)]
 		}
 		if r.IntN(6) == 0 {
 			l.labels["meta"] = "m" // structured metadata
@@ -69,12 +92,16 @@ func newRandomQuery(r *rand.Rand) *randomQuery {
 		q.tests = append(q.tests, test)
 	}
 	add([]string{`{app="a"}`, `{app=~"a|b"}`, `{app!="c",app=~".+"}`, `{app=~".+",host="h0"}`, `{app=~".+",host!="h0"}`,
-		`{app=~".+",host=""}`}[r.IntN(6)], nil)
+		`{app=~".+",host=""}`, `{service_name="b"}`, `{service_name=~"a|unknown_service"}`}[r.IntN(8)], nil)
 	text := q.text
 	q.tests[0] = func(l *randomLine) bool {
 		app, host := l.labels["app"], l.labels["host"]
 		switch {
 		case strings.Contains(text, `{app="a"}`):
+			return app == "a"
+		case strings.Contains(text, `service_name="b"`):
+			return app == "b"
+		case strings.Contains(text, `a|unknown`):
 			return app == "a"
 		case strings.Contains(text, `a|b`):
 			return app != "c"
@@ -102,7 +129,13 @@ func newRandomQuery(r *rand.Rand) *randomQuery {
 		q.text += " | logfmt"
 		q.parsed = true
 		k, w := r.IntN(50), words[r.IntN(len(words))]
-		switch r.IntN(4) {
+		switch r.IntN(6) {
+		case 4:
+			add(` | detected_level="error"`, func(l *randomLine) bool { return l.level == "ERR" })
+		case 5:
+			add(` | detected_level!="error", service_name=~"a|c"`, func(l *randomLine) bool {
+				return l.level != "ERR" && l.labels["app"] != "b"
+			})
 		case 0:
 			add(fmt.Sprintf(" | n >= %d", k), func(l *randomLine) bool { return l.n >= k })
 		case 1:
@@ -123,6 +156,9 @@ func (q *randomQuery) labelsOf(l *randomLine) map[string]string {
 	out := maps.Clone(l.labels)
 	if q.parsed {
 		out["w"], out["n"] = l.word, strconv.Itoa(l.n)
+		if l.level != "" {
+			out["lvl"] = l.level
+		}
 	}
 	return out
 }
@@ -153,7 +189,8 @@ func newAggregation(r *rand.Rand) aggregation {
 	a.op = []string{"count_over_time", "rate", "bytes_over_time", "sum_over_time", "max_over_time"}[r.IntN(5)]
 	a.unwrap = a.op == "sum_over_time" || a.op == "max_over_time"
 	if r.IntN(3) > 0 {
-		a.sum = [][]string{{}, {"app"}, {"host"}, {"app", "meta"}, {"w"}}[r.IntN(5)]
+		a.sum = [][]string{{}, {"app"}, {"host"}, {"app", "meta"}, {"w"}, {"service_name"}, {"detected_level"},
+			{"detected_level", "host", "service_name"}}[r.IntN(8)]
 	}
 	return a
 }
@@ -191,7 +228,15 @@ func (a *aggregation) rows(q *randomQuery, all []randomLine, start, end, step in
 			labels := q.labelsOf(l)
 			if a.unwrap {
 				labels["w"] = l.word
+				if l.level != "" {
+					labels["lvl"] = l.level
+				}
 				delete(labels, "n")
+			}
+			for _, name := range []string{"service_name", "detected_level"} {
+				if strings.Contains(a.text(q), name) { // series have them where the query names them
+					labels[name] = l.derived(name)
+				}
 			}
 			key := shownLabels(labels)
 			sets[key] = labels

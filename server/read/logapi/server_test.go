@@ -34,26 +34,26 @@ func q(text string) string { return "query=" + url.QueryEscape(text) }
 func TestEndpoints(t *testing.T) {
 	h := house(t, nil)
 	for _, c := range []struct{ path, want string }{
-		{"labels?" + day, `{"status":"success","data":["app","level"]}`},
-		{"label?" + day, `{"status":"success","data":["app","level"]}`},
-		{"labels?" + day + q(`{app="api"}`), `{"status":"success","data":["app"]}`},
+		{"labels?" + day, `{"status":"success","data":["app","level","service_name","service_table"]}`},
+		{"label?" + day, `{"status":"success","data":["app","level","service_name","service_table"]}`},
+		{"labels?" + day + q(`{app="api"}`), `{"status":"success","data":["app","service_name","service_table"]}`},
 		{"label/app/values?" + day, `{"status":"success","data":["api","shop"]}`},
 		{"label/app/values?" + day + q(`{level="error"}`), `{"status":"success","data":["shop"]}`},
 		{"label/app/values?start=1800000000&end=1800000100", `{"status":"success"}`},
 		{"label/none/values?" + day, `{"status":"success"}`},
-		{"series?" + day, `{"status":"success","data":[{"app":"api"},{"app":"shop","level":"error"}]}`},
+		{"series?" + day, `{"status":"success","data":[{"app":"api","service_name":"api","service_table":"loki_logs"},{"app":"shop","level":"error","service_name":"shop","service_table":"loki_logs"}]}`},
 		{"series?" + day + "match[]=" + url.QueryEscape(`{app="api"}`) + "&match=" + url.QueryEscape(`{app="shop"}`),
-			`{"status":"success","data":[{"app":"api"},{"app":"shop","level":"error"}]}`},
+			`{"status":"success","data":[{"app":"api","service_name":"api","service_table":"loki_logs"},{"app":"shop","level":"error","service_name":"shop","service_table":"loki_logs"}]}`},
 		{"series?start=1800000000&end=1800000100", `{"status":"success","data":[]}`},
 		{"index/stats?" + day + q(`{app=~".+"}`), `{"streams":2,"chunks":2,"bytes":62,"entries":3}`},
 		{"index/stats?" + day + q(`sum(rate({app="api"}[1m]))`), `{"streams":1,"chunks":1,"bytes":31,"entries":1}`},
 		{"index/stats?start=1800000000&end=1800000100&" + q(`{app=~".+"}`),
 			`{"streams":0,"chunks":0,"bytes":0,"entries":0}`},
 		{"index/volume?" + day + q(`{app=~".+"}`), `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"app":"api"},"value":[1700086400,"31"]},{"metric":{"app":"shop"},"value":[1700086400,"31"]}],*`},
-		{"index/volume?" + day + "aggregateBy=labels&" + q(`{app=~".+"}`), `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"app":""},"value":[1700086400,"62"]},{"metric":{"level":""},"value":[1700086400,"31"]}],*`},
+		{"index/volume?" + day + "aggregateBy=labels&" + q(`{app=~".+"}`), `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"app":""},"value":[1700086400,"62"]},{"metric":{"service_name":""},"value":[1700086400,"62"]},{"metric":{"service_table":""},"value":[1700086400,"62"]},{"metric":{"level":""},"value":[1700086400,"31"]}],*`},
 		{"index/volume?" + day + "targetLabels=level&limit=1&" + q(`{level=~".+"}`), `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"level":"error"},"value":[1700086400,"31"]}],*`},
 		{"index/volume_range?start=1700000400&end=1700000430&step=10&" + q(`{app="shop"}`), `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"app":"shop"},"values":[[1700000409.999,"14"],[1700000419.999,"17"]]}],*`},
-		{"detected_labels?" + day, `{"detectedLabels":[{"label":"app","cardinality":2},{"label":"level","cardinality":1}]}`},
+		{"detected_labels?" + day, `{"detectedLabels":[{"label":"app","cardinality":2},{"label":"level","cardinality":1},{"label":"service_name","cardinality":2},{"label":"service_table","cardinality":1}]}`},
 		{"detected_labels?start=1800000000&end=1800000100", `{}`},
 		{"detected_fields?" + day + q(`{app=~".+"}`), `{"fields":[{"label":"detected_level","type":"string","cardinality":2,"parsers":null},{"label":"req_id","type":"string","cardinality":1,"parsers":["json"],"jsonPath":["req","id"]},{"label":"status","type":"int","cardinality":1,"parsers":["json"],"jsonPath":["status"]},{"label":"took","type":"duration","cardinality":1,"parsers":["logfmt"]},{"label":"trace","type":"string","cardinality":1,"parsers":null},{"label":"user","type":"string","cardinality":1,"parsers":["logfmt"]}],"limit":1000}`},
 		{"detected_field/user/values?" + day + q(`{app="shop"}`), `{"values":["ann"],"limit":1000}`},
@@ -63,10 +63,10 @@ func TestEndpoints(t *testing.T) {
 		{"query?time=4000000000&direction=backward&" + q("vector(1)+vector(1)"), `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[4000000000,"2"]}],*`},
 		{"query?time=1795477315&" + q("1+1"), `{"status":"success","data":{"resultType":"scalar","result":[1795477315000,"2"],*`},
 		{"query?time=1700000460.5&" + q(`sum(count_over_time({app="shop"}[2m]))`), `{"status":"success","data":{"resultType":"vector","result":[{"metric":{},"value":[1700000460.5,"2"]}],*`},
-		{"query_range?" + day + q(`{app="shop"} |= "pay"`), `{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"shop","level":"error","trace":"t1"},"values":[["1700000400000000000","pay \u003cb\u003e failed"]]}],*`},
+		{"query_range?" + day + q(`{app="shop"} |= "pay"`), `{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"shop","detected_level":"error","level":"error","service_name":"shop","service_table":"loki_logs","trace":"t1"},"values":[["1700000400000000000","pay \u003cb\u003e failed"]]}],*`},
 		{"query_range?" + day + q(`{app="none"}`), `{"status":"success","data":{"resultType":"streams","result":[],*`},
-		{"query_range?start=1700000400000000000&end=2023-11-14T22:20:00.5Z&limit=1&direction=FORWARD&" + q(`{app="shop"}`), `{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"shop","level":"error","trace":"t1"},"values":[["1700000400000000000","pay \u003cb\u003e failed"]]}],*`},
-		{"query_range?start=1700000400&end=1700000430&interval=15&direction=forward&" + q(`{app=~".+"}`), `{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"api"},"values":[["1700000420000000000",*`},
+		{"query_range?start=1700000400000000000&end=2023-11-14T22:20:00.5Z&limit=1&direction=FORWARD&" + q(`{app="shop"}`), `{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"shop","detected_level":"error","level":"error","service_name":"shop","service_table":"loki_logs","trace":"t1"},"values":[["1700000400000000000","pay \u003cb\u003e failed"]]}],*`},
+		{"query_range?start=1700000400&end=1700000430&interval=15&direction=forward&" + q(`{app=~".+"}`), `{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"api","detected_level":"unknown","service_name":"api","service_table":"loki_logs"},"values":[["1700000420000000000",*`},
 	} {
 		for _, base := range []string{"", "/v1/logpush"} {
 			a := h.Do("GET", base+api+c.path, "")
@@ -88,7 +88,7 @@ func TestCategorized(t *testing.T) {
 	h := house(t, nil)
 	flags := []string{"X-Loki-Response-Encoding-Flags", "categorize-labels,more"}
 	for _, c := range []struct{ query, want string }{
-		{`{app="shop"} |= "pay"`, `"encodingFlags":["categorize-labels","more"],"result":[{"stream":{"app":"shop","level":"error"},"values":[["1700000400000000000","pay \u003cb\u003e failed",{"structuredMetadata":{"detected_level":"error","trace":"t1"}}]]}],`},
+		{`{app="shop"} |= "pay"`, `"encodingFlags":["categorize-labels","more"],"result":[{"stream":{"app":"shop","level":"error","service_name":"shop","service_table":"loki_logs"},"values":[["1700000400000000000","pay \u003cb\u003e failed",{"structuredMetadata":{"detected_level":"error","trace":"t1"}}]]}],`},
 		{`{app="shop"} | logfmt | user="ann" | drop detected_level`, `"values":[["1700000410000000000","user=ann took=5ms",{"parsed":{"took":"5ms","user":"ann"}}]]`},
 		{`{app="shop"} |= "pay" | drop trace, detected_level`, `"pay \u003cb\u003e failed",{}]]`},
 	} {
@@ -231,7 +231,7 @@ func TestTenants(t *testing.T) {
 	h.Want(h.Do("POST", api+"push", body, "Content-Type", "application/json"), 401, "no org id")
 	h.Want(asked(h, "labels?"+day), 401, "no org id")
 	h.Want(h.Do("POST", api+"push", body, "Content-Type", "application/json", "X-Scope-OrgID", "team"), 204, "")
-	h.Want(asked(h, "labels?"+day, "X-Scope-OrgID", "team"), 200, `"data":["app"]`)
+	h.Want(asked(h, "labels?"+day, "X-Scope-OrgID", "team"), 200, `"data":["app",`)
 	h.Holds("SELECT count(*) FROM team.loki_logs", "[[1]]")
 }
 

@@ -19,6 +19,7 @@ import (
 type request struct {
 	h       *Handler
 	c       *web.Ctx
+	ctx     context.Context // that of c, which KILL ends as well
 	p       params
 	session sqlexec.Session // as it is before each statement
 	memory  *exec.Budget    // nil: no bound
@@ -45,7 +46,7 @@ func (h *Handler) begin(c *web.Ctx) (*request, error) {
 
 // prepare reads the parameters and finds the database.
 func (h *Handler) prepare(c *web.Ctx) (*request, error) {
-	r := &request{h: h, c: c, now: h.o.Now().UnixNano(), began: time.Now(), stats: new(logql.Stats)}
+	r := &request{h: h, c: c, ctx: c.Context, now: h.o.Now().UnixNano(), began: time.Now(), stats: new(logql.Stats)}
 	var err error
 	if r.p, err = readParams(c); err != nil {
 		return nil, err
@@ -78,6 +79,16 @@ func (r *request) admit() error {
 		r.c.Finally(r.memory.Close)
 	}
 	return nil
+}
+
+// attended runs what answers the request. The list of running statements shows it as one, which KILL ends wherever it
+// is.
+func (r *request) attended(part func() error) error {
+	r.session.Attended = true
+	return r.h.o.Executor.Attend(r.c.Context, &r.session, r.session.Shown, func(ctx context.Context) error {
+		r.ctx = ctx
+		return part()
+	})
 }
 
 // Tables lists the tables of the database.

@@ -249,7 +249,7 @@ func (t *tail) look(ctx context.Context, conn *websocket.Conn, from, to int64, m
 }
 
 // lines are the newest lines of a time.
-func (t *tail) lines(ctx context.Context, from, to int64, most int) ([]logql.Stream, error) {
+func (t *tail) lines(ctx context.Context, from, to int64, most int) (list []logql.Stream, err error) {
 	r := t.r
 	r.began, r.now, r.stats = time.Now(), to, new(logql.Stats)
 	r.c = web.NewCtx(&fasthttp.RequestCtx{}, ctx, tailTimeout)
@@ -258,7 +258,11 @@ func (t *tail) lines(ctx context.Context, from, to int64, most int) ([]logql.Str
 		return nil, err
 	}
 	q := &logql.LineQuery{Query: t.query, From: from, To: to, Limit: most, Categorized: t.categorized, Stats: r.stats}
-	return q.Run(r.c.Context, &r)
+	err = r.attended(func() (err error) {
+		list, err = q.Run(r.ctx, &r)
+		return err
+	})
+	return list, err
 }
 
 // key tells lines apart.

@@ -98,7 +98,7 @@ func TestTailFlags(t *testing.T) {
 		http.Header{"X-Loki-Response-Encoding-Flags": {"categorize-labels"}})
 	m, _ := next(t, conn)
 	if got := fmt.Sprint(m.EncodingFlags, m.Streams[0].Stream, m.Streams[0].Values[0][2]); got !=
-		"[categorize-labels] map[app:a] map[parsed:map[k:v]]" {
+		"[categorize-labels] map[app:a service_name:a service_table:loki_logs] map[parsed:map[k:v]]" {
 		t.Errorf("got %s", got)
 	}
 }

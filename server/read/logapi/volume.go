@@ -25,7 +25,7 @@ func indexStats(r *request) (answer, error) {
 	}
 	var total logql.Size
 	for _, selector := range logql.Selectors(q) {
-		one, err := logql.SizeOf(r.c.Context, r, selector, start, end)
+		one, err := logql.SizeOf(r.ctx, r, selector, start, end)
 		if err != nil {
 			return answer{}, err
 		}
@@ -51,7 +51,7 @@ func (r *request) volumes(ranged bool) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	list, err := q.Run(r.c.Context, r)
+	list, err := q.Run(r.ctx, r)
 	if err != nil {
 		return answer{}, err
 	}
