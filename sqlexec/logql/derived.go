@@ -1,6 +1,7 @@
 package logql
 
 import (
+	"slices"
 	"strings"
 
 	"varve/sqlexec/logql/syntax"
@@ -14,6 +15,9 @@ const ServiceLabel = "service_name"
 var serviceNames = []string{ServiceLabel, "service", "app", "application", "app_name", "name",
 	"app_kubernetes_io_name", "container", "container_name", "k8s_container_name", "component", "workload", "job",
 	"k8s_job_name"}
+
+// ServiceNames are the labels of which a stream without ServiceLabel gets it.
+func ServiceNames() []string { return slices.Clone(serviceNames[1:]) }
 
 // unknownService is the service of streams that name none.
 const unknownService = "unknown_service"

@@ -168,14 +168,14 @@ func (q *leafQuery) run(ctx context.Context, store Store) ([]points, error) {
 			return nil, err
 		}
 		p := points{labels: labels}
+		if err := store.Reserve(q.frame.most(len(s.tallies)+len(s.samples)) * tallyBytes); err != nil {
+			return nil, err
+		}
 		if err := q.each(ctx, s, &scratch, p.add, &q.frame); err != nil {
 			return nil, err
 		}
 		if len(p.t) > 0 {
 			out = append(out, p)
-		}
-		if err := cmp.Or(ctx.Err(), store.Reserve(int64(len(p.t))*tallyBytes)); err != nil {
-			return nil, err
 		}
 	}
 	return out, Sort(ctx, out, func(a, b points) int { return a.labels.Compare(b.labels) })

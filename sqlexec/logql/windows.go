@@ -77,6 +77,18 @@ func (f *frame) buckets(i int) (from, to int64) {
 	return end - f.interval/f.bucket + 1, end + 1
 }
 
+// most is a bound of the steps whose windows have one of some samples or buckets.
+func (f *frame) most(samples int) int64 {
+	each := int64(1)
+	if f.step > 0 {
+		each += f.interval / f.step
+	}
+	if int64(samples) > int64(f.n)/each {
+		return int64(f.n)
+	}
+	return int64(samples) * each
+}
+
 // covered reports whether a window has a time.
 func (f *frame) covered(at int64) bool {
 	d := at - (f.start - f.offset)

@@ -78,9 +78,23 @@ func (h *Handler) Protocol(off bool) web.Protocol {
 	}
 	routes = append(routes, web.On(web.Get, apiPath+"tail", web.AccessRead, h.tail))
 	return web.Protocol{
-		Name: "log queries", Off: off, Routes: web.Below(routes, pathBase, ""), Features: []string{"logql"},
-		Owns: func(path string) bool { return strings.HasPrefix(strings.TrimPrefix(path, pathBase), apiPath) },
+		Name: "log queries", Off: off, Routes: web.Below(routes, pathBase, ""), Features: []string{"logql"}, Owns: owns,
+		Claims: func(c *web.Ctx) web.Handler {
+			if !owns(string(c.Path())) {
+				return nil
+			}
+			return notFound
+		},
 	}
+}
+
+// owns reports whether a path is below those of the API.
+func owns(path string) bool { return strings.HasPrefix(strings.TrimPrefix(path, pathBase), apiPath) }
+
+// notFound answers requests for paths of the API that there are not.
+func notFound(c *web.Ctx) error {
+	c.Text(404, "404 page not found\n")
+	return nil
 }
 
 // answer is what an endpoint answers with. The memory of the request counts a body that is long.

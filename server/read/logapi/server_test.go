@@ -149,6 +149,8 @@ func TestErrors(t *testing.T) {
 		{"format_query?" + q(`{app=`), 400, `{"status":"invalid-query","error":"parse error at line 1, col 6: syntax error: unexpected $end, expecting STRING"}`},
 		{"tail?" + q(`{app="a"}`), 400, "Bad Request: the client did not ask for a WebSocket"},
 		{"tail?delay_for=6&" + q(`{app="a"}`), 400, `delay_for can't be greater than 5`},
+		{"nothing", 404, "404 page not found"},
+		{"../../../v1/logpush/loki/api/v1/query/more", 404, "404 page not found"},
 		{"tail?" + q(`{app=`), 400, `parse error at line 1, col 6: syntax error: unexpected $end, expecting STRING`},
 	} {
 		a := asked(h, c.path)
@@ -172,9 +174,20 @@ func TestManySeries(t *testing.T) {
 	if a.Status != 400 || !strings.HasPrefix(a.Body, want) {
 		t.Errorf("501 series: %d %.200s", a.Status, a.Body)
 	}
-	a = asked(h, "query?time=1700000401&"+q(`sum by (n) (count_over_time({app="a"} | logfmt | n > 0 [1m]))`))
-	if a.Status != 200 {
-		t.Errorf("500 series: %d %.200s", a.Status, a.Body)
+	for _, text := range []string{`sum by (n) (count_over_time({app="a"} | logfmt | n > 0 [1m]))`,
+		`count(count_over_time({app="a"} | logfmt [1m]))`, `count_over_time({app="a"} | logfmt [1m]) > 1 or vector(1)`,
+		`topk(500, count_over_time({app="a"} | logfmt [1m]))`, `absent_over_time({app="a"} | logfmt [1m])`} {
+		if a = asked(h, "query?time=1700000401&"+q(text)); a.Status != 200 {
+			t.Errorf("%s: %d %.200s", text, a.Status, a.Body)
+		}
+	}
+	for _, text := range []string{`count_over_time({app="a"} | logfmt [1m])`, `sort(rate({app="a"} | logfmt [1m]) * 2)`,
+		`sum_over_time({app="a"} | logfmt | label_format m="{{.n}}" | unwrap n [1m])`,
+		`label_replace(count_over_time({app="a"} | logfmt [1m]), "m", "$1", "n", "(.*)")`,
+		`count_over_time({app="a"} | logfmt [1m]) or vector(1)`} {
+		if a = asked(h, "query?time=1700000401&"+q(text)); a.Status != 400 || !strings.HasPrefix(a.Body, want) {
+			t.Errorf("%s: %d %.200s", text, a.Status, a.Body)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"varve/engine/jsontext"
 	"varve/server/web"
+	"varve/sqlexec/logql"
 	"varve/sqlexec/logql/syntax"
 )
 
@@ -31,7 +32,8 @@ func buildInfo(r *request) (answer, error) {
 
 // drilldownLimits answers drilldown-limits: what a page that explores logs may ask for.
 func drilldownLimits(*request) (answer, error) {
-	dst := append([]byte(`{"limits":{"discover_log_levels":true,"discover_service_name":[],"log_level_fields":`), levelFields...)
+	dst := appendTexts([]byte(`{"limits":{"discover_log_levels":true,"discover_service_name":`), logql.ServiceNames())
+	dst = append(append(dst, `,"log_level_fields":`...), levelFields...)
 	dst = strconv.AppendInt(append(dst, `,"max_entries_limit_per_query":`...), maxLines, 10)
 	dst = append(dst, `,"max_line_size_truncate":false,"max_query_bytes_read":"0B","max_query_length":"`+
 		maxLengthText+`","max_query_lookback":"0s","max_query_range":"0s","max_query_series":`...)

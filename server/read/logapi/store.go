@@ -85,7 +85,8 @@ func (r *request) admit() error {
 // is.
 func (r *request) attended(part func() error) error {
 	r.session.Attended = true
-	return r.h.o.Executor.Attend(r.c.Context, &r.session, r.session.Shown, func(ctx context.Context) error {
+	text := cmp.Or(r.session.Shown, string(r.c.Path()))
+	return r.h.o.Executor.Attend(r.c.Context, &r.session, text, func(ctx context.Context) error {
 		r.ctx = ctx
 		return part()
 	})
