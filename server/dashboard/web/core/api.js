@@ -280,7 +280,7 @@ async function failure(answer, url, options) {
   } catch {
     // Not every answer is JSON.
   }
-  const at = /\bline (\d+), column (\d+)/.exec(message);
+  const at = /\bline (\d+), col(?:umn)? (\d+)/.exec(message);
   if (!position && at) position = { line: Number(at[1]), column: Number(at[2]) };
   return new ApiError(message,
     { code, status: answer.status, statement: options.statement, position, curl: curl(url, options) });

@@ -34,6 +34,7 @@ const RowDrawer = lazy(() => import('./logsdrawer.js'), 'RowDrawer', parts);
 const Empty = lazy(() => import('./logsempty.js'), 'Empty', parts, true);
 const ViewMenu = lazy(() => import('./logsview.js'), 'ViewMenu');
 const Unread = lazy(() => import('../ui/unread.js'), 'Unread');
+const LogQL = lazy(() => import('./logslogql.js'), 'LogQL', 'page/logslogql.css');
 const NothingFound = lazy(() => import('./logsempty.js'), 'NothingFound', parts);
 
 /** @type {Record<string, import('../core/state.js').Key>} */
@@ -41,6 +42,7 @@ export const state = {
   t: { type: 'text', default: '' },
   q: { type: 'text', default: '' },
   w: { type: 'text', default: '' },
+  lq: { type: 'text', default: '' },
   any: { type: 'switch', default: false },
   f: { type: 'list', default: [] },
   cols: { type: 'list', default: [] },
@@ -60,20 +62,22 @@ export function Page({ state }) {
   const v = state.values.value;
   const many = run.columns.value.length > mostColumns;
   const what = JSON.stringify([v.db, v.t === run.adopted ? '' : v.t, v.q, v.w, v.any, v.f, v.split, v.from, v.to,
-    zone.value, many && v.cols]);
+    zone.value, many && v.cols, v.lq]);
   // before the next frame: what is shown is stale then
   useLayoutEffect(() => {
-    void run.run().then(() => { if (run.scope.value && !run.error.value && !run.problem.value) remember(run); });
+    void run.run().then(() => {
+      if (!v.lq && run.scope.value && !run.error.value && !run.problem.value) remember(run);
+    });
   }, [what]);
   useEffect(() => () => run.stop(), []);
   useEffect(() => {
-    if (!refresh.value) return;
+    if (!refresh.value || v.lq) return;
     const timer = setInterval(() => {
       if (!document.hidden && !run.busy.value && !reading.current)
         void bring(() => import('./logsagain.js')).then((m) => m.again(run, grid.current, reading));
     }, refresh.value * 1000);
     return () => clearInterval(timer);
-  }, [refresh.value]);
+  }, [refresh.value, v.lq === '']);
 
   const grid = useRef(/** @type {import('../ui/grid.js').Grid|null} */ (null));
   const [open, setOpen] = useState(
@@ -218,6 +222,8 @@ export function Page({ state }) {
   };
   const zoom = (/** @type {bigint} */ from, /** @type {bigint} */ to) => setRange(rfc3339(from), rfc3339(to));
 
+  if (v.lq) return html`<${Bar} run=${run} state=${state} found=${found} />
+    <${LogQL} run=${run} state=${state} />`;
   const tables = run.tables.value;
   if (tables && tables.length === 0 && !v.t)
     return html`<${Bar} run=${run} state=${state} found=${found} onExport=${() => setExporting(true)} />
@@ -289,19 +295,19 @@ const turn = (tab, by) => drawerTabs[(drawerTabs.indexOf(tab) + by + drawerTabs.
 
 /**
  * @param {{run: LogsRun, state: import('../core/state.js').PageState, found: import('../core/search.js').Found,
- *   onExport: () => void}} props
+ *   onExport?: () => void}} props what asks for an export; without it the page shows a log query
  */
 function Bar({ run, state, found, onExport }) {
   return html`<div class="toolbar">
     <h1 class="only-read">Logs</h1>
-    <${TableChooser} run=${run} state=${state} />
+    ${onExport && html`<${TableChooser} run=${run} state=${state} />`}
     <${SearchBox} run=${run} state=${state} found=${found} />
     <${TimePicker} />
     <button class="primary" onClick=${() => run.run()} title="Run (Ctrl+Enter)"><${Icon} name="play" />Run</button>
-    <button aria-pressed=${state.get('live') ? 'true' : 'false'} title="Live (l)"
+    ${onExport && html`<button aria-pressed=${state.get('live') ? 'true' : 'false'} title="Live (l)"
       onClick=${() => state.set({ live: !state.get('live'), tab: 'rows' })}><${Icon} name="live" />Live</button>
     <${Pop} title="More" className="icon" side="right" menu label=${html`<${Icon} name="menu" />`}>
-      ${(close) => html`<${LogsMenu} run=${run} onExport=${onExport} close=${close} />`}</${Pop}>
+      ${(close) => html`<${LogsMenu} run=${run} onExport=${onExport} close=${close} />`}</${Pop}>`}
   </div>`;
 }
 

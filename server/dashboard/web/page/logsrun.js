@@ -109,6 +109,8 @@ export class LogsRun {
     this.error = signal(/** @type {import('../core/api.js').ApiError|null} */ (null));
     this.histogramError = signal(/** @type {import('../core/api.js').ApiError|null} */ (null));
     this.busy = signal(false);
+    /** asked counts the runs of a log query, which logslogql.js asks. */
+    this.asked = signal(0);
     this.elapsedMS = signal(0);
     this.sql = signal({ rows: '', histogram: '' });
     this.control = new AbortController();
@@ -166,6 +168,10 @@ export class LogsRun {
    */
   async run(place) {
     this.stop();
+    if (this.state.get('lq') !== '') {
+      this.asked.value++;
+      return;
+    }
     const control = this.control = new AbortController(), { signal } = control;
     const turn = this.turn.value + 1;
     /** @type {[Part, () => void][]} */

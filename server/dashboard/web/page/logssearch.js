@@ -63,6 +63,7 @@ export function SearchBox({ run, state }) {
   };
   const problem = typed.problem;
   useTyped(text, problem?.message);
+  if (state.get('lq')) return html`<${QueryBox} state=${state} run=${run} />`;
   if (clause) return html`<${ClauseBox} state=${state} run=${run} />`;
   return html`<div class="search grow">
     <${Icon} name="search" />
@@ -79,6 +80,8 @@ export function SearchBox({ run, state }) {
         : 'Words are found as written: click for any case'} onClick=${() => state.set({ any: !anyCase })}>Aa</button>
     <button class="quiet small" title="Write the WHERE clause itself"
       onClick=${() => state.set({ w: typed.sql || 'true' })}>SQL</button>
+    <button class="quiet small" title="Write a query in the language of log queries" onClick=${() =>
+      state.set({ lq: `{service_table=${JSON.stringify(run.scope.value?.table ?? 'loki_logs')}}` })}>LogQL</button>
     ${problem && html`<div id="search-note" class="search-note"><span class="level-error">${problem.message}</span>
       ${(problem.near ?? []).map((n) => html`<button key=${n} class="small"
         onClick=${() => apply(text.slice(0, problem.from) + n + text.slice(problem.to))}>${n}</button>`)}
@@ -106,4 +109,22 @@ function ClauseBox({ state, run }) {
   return html`<form class="search grow" onSubmit=${submit}><span class="kw">WHERE</span>
     <input id="logs-search" class="mono" aria-label="WHERE clause" value=${text} spellcheck=${false} autocomplete="off"
       onInput=${(e) => setText(e.target.value)} /></form>`;
+}
+
+/**
+ * QueryBox holds a log query.
+ * @param {{state: import('../core/state.js').PageState, run: import('./logsrun.js').LogsRun}} props
+ */
+function QueryBox({ state, run }) {
+  const [text, setText] = useState(state.get('lq'));
+  useLayoutEffect(() => setText(state.get('lq')), [state.get('lq')]);
+  const submit = (/** @type {Event} */ e) => {
+    e.preventDefault();
+    if (text === state.get('lq')) void run.run();
+    else state.set({ lq: text });
+  };
+  return html`<form class="search grow" onSubmit=${submit}>
+    <input id="logs-search" class="mono" aria-label="Log query" value=${text} spellcheck=${false} autocomplete="off"
+      onInput=${(e) => setText(e.target.value)} />
+    <button type="button" class="quiet small" onClick=${() => state.set({ lq: '' })}>Back to search</button></form>`;
 }
