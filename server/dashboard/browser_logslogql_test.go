@@ -20,8 +20,8 @@ func TestLogsLogQL(t *testing.T) {
 	begin := time.Now().Add(-50 * time.Minute)
 	for i := range 1200 {
 		level := []string{"info", "warn", "error"}[i%3]
-		values = append(values, fmt.Sprintf(`["%d","level=%s n=%d <b>"]`, begin.Add(time.Duration(i)*2*time.Second).UnixNano(),
-			level, i))
+		at := begin.Add(time.Duration(i) * 2 * time.Second)
+		values = append(values, fmt.Sprintf(`["%d","level=%s n=%d <b>"]`, at.UnixNano(), level, i))
 	}
 	resp, err := http.Post(s.url+"/loki/api/v1/push", "application/json",
 		strings.NewReader(`{"streams":[{"stream":{"app":"shop"},"values":[`+strings.Join(values, ",")+`]}]}`))

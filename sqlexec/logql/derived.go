@@ -16,8 +16,8 @@ var serviceNames = []string{ServiceLabel, "service", "app", "application", "app_
 	"app_kubernetes_io_name", "container", "container_name", "k8s_container_name", "component", "workload", "job",
 	"k8s_job_name"}
 
-// ServiceNames are the labels of which a stream without ServiceLabel gets it.
-func ServiceNames() []string { return slices.Clone(serviceNames[1:]) }
+// ServiceLabels are the labels of which a stream without ServiceLabel gets it.
+func ServiceLabels() []string { return slices.Clone(serviceNames[1:]) }
 
 // unknownService is the service of streams that name none.
 const unknownService = "unknown_service"

@@ -7,11 +7,12 @@
 //	tables.go few.go derived.go   tables as streams, labels of few values, labels that no column holds
 //	conditions.go                 matchers and line filters as SQL
 //	rows.go level.go stages.go    rows, the level of a line, stages over them
-//	lines.go                      queries of lines
+//	lines.go cursor.go            queries of lines
 //	metrics.go translate.go       queries of numbers, what the engine of metrics computes of them
 //	leaf.go samples.go grouped.go windows.go overtime.go    aggregations of ranges
 //	streams.go volumes.go         streams, labels, their size
 //	fields.go patterns.go         fields, shapes of lines
+//	heed.go                       sorts that end when nobody asks any more
 package logql
 
 import (

@@ -88,8 +88,8 @@ func TestDetectedLevel(t *testing.T) {
 			t.Errorf("no line has the level %s: %s", level, a.Body)
 		}
 	}
-	rows := shownRows(t, asked(h, "query?time=1700003600&"+q(`sum by (detected_level) (count_over_time({app="a"}[1h]))`)),
-		false)
+	text := `sum by (detected_level) (count_over_time({app="a"}[1h]))`
+	rows := shownRows(t, asked(h, "query?time=1700003600&"+q(text)), false)
 	want := `{detected_level="critical"} 1|{detected_level="debug"} 1|{detected_level="error"} 2|` +
 		`{detected_level="mine"} 1|{detected_level="unknown"} 1|{detected_level="warn"} 1`
 	if got := strings.Join(rows, "|"); got != want {
@@ -101,15 +101,16 @@ func TestDetectedLevel(t *testing.T) {
 func TestNames(t *testing.T) {
 	h := servertest.Real(t, nil)
 	pushedLines(h, [3]string{`{"app":"a"}`, `{"9x":"1","a-b":"2","a_b":"3","e":""}`, "k"})
-	h.Want(asked(h, "query_range?"+hour+q(`{app="a"}`)), 200, `"stream":{"a_b":"2","app":"a","detected_level":"unknown",`+
-		`"key_9x":"1","service_name":"a","service_table":"loki_logs"}`)
+	h.Want(asked(h, "query_range?"+hour+q(`{app="a"}`)), 200, `"stream":{"a_b":"2","app":"a",`+
+		`"detected_level":"unknown","key_9x":"1","service_name":"a","service_table":"loki_logs"}`)
 	if got := texts(t, h, `{app="a"} | key_9x="1" | a_b="2"`); got != "k" {
 		t.Errorf("metadata by its names: %q", got)
 	}
 	h.Execute(`CREATE TABLE odd (ts TIMESTAMP TIME INDEX, "a-b" STRING, "a_b" STRING, "a.b" STRING, "9x" STRING, message STRING, PRIMARY KEY("a-b","a_b","a.b","9x")) WITH ('append_mode'='true')`)
 	h.Execute(`INSERT INTO odd VALUES (1700000400000, 'dash', 'exact', 'dot', 'nine', 'm')`)
-	h.Want(asked(h, "series?"+hour+"match="+url.QueryEscape(`{service_table="odd"}`)), 200, `"data":[{"a_b":"exact","a_b_extracted":"dash",`+
-		`"a_b_extracted_extracted":"dot","key_9x":"nine","service_name":"unknown_service","service_table":"odd"}]`)
+	h.Want(asked(h, "series?"+hour+"match="+url.QueryEscape(`{service_table="odd"}`)), 200,
+		`"data":[{"a_b":"exact","a_b_extracted":"dash",`+
+			`"a_b_extracted_extracted":"dot","key_9x":"nine","service_name":"unknown_service","service_table":"odd"}]`)
 	if got := texts(t, h, `{a_b_extracted="dash", key_9x="nine"}`); got != "m" {
 		t.Errorf("columns by their names: %q", got)
 	}
@@ -189,7 +190,8 @@ func TestKill(t *testing.T) {
 	now := time.Now().Unix()
 	done := make(chan servertest.Answer)
 	go func() {
-		done <- h.Do("GET", fmt.Sprintf("%squery_range?start=%d&end=%d&step=1s&%s", api, now-600, now+10_000, q(text)), "")
+		path := fmt.Sprintf("%squery_range?start=%d&end=%d&step=1s&%s", api, now-600, now+10_000, q(text))
+		done <- h.Do("GET", path, "")
 	}()
 	list := "SELECT id FROM information_schema.process_list WHERE query LIKE 'quantile%'"
 	h.Eventually(func() bool {

@@ -32,7 +32,7 @@ func buildInfo(r *request) (answer, error) {
 
 // drilldownLimits answers drilldown-limits: what a page that explores logs may ask for.
 func drilldownLimits(*request) (answer, error) {
-	dst := appendTexts([]byte(`{"limits":{"discover_log_levels":true,"discover_service_name":`), logql.ServiceNames())
+	dst := appendTexts([]byte(`{"limits":{"discover_log_levels":true,"discover_service_name":`), logql.ServiceLabels())
 	dst = append(append(dst, `,"log_level_fields":`...), levelFields...)
 	dst = strconv.AppendInt(append(dst, `,"max_entries_limit_per_query":`...), maxLines, 10)
 	dst = append(dst, `,"max_line_size_truncate":false,"max_query_bytes_read":"0B","max_query_length":"`+
