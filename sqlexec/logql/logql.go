@@ -87,11 +87,19 @@ func sources(ctx context.Context, store Store, list []test) ([]*source, error) {
 	}
 	var out []*source
 	for _, t := range tables {
-		few, err := store.Few(ctx, t, candidates(t.Schema))
-		if err != nil {
-			return nil, err
+		columns := candidates(t.Schema)
+		s := sourceOf(t, columns)
+		if s == nil || !new(where).matched(s, list) {
+			continue // not even if all of them have few values
 		}
-		if s := sourceOf(t, few); s != nil && new(where).matched(s, list) {
+		if len(columns) > 0 {
+			few, err := store.Few(ctx, t, columns)
+			if err != nil {
+				return nil, err
+			}
+			s = sourceOf(t, few)
+		}
+		if new(where).matched(s, list) {
 			out = append(out, s)
 		}
 	}
