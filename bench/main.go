@@ -32,7 +32,7 @@ type options struct {
 	queryRuns                    int
 	pid                          int
 	profile, serverProfile, json string
-	python, peerData             string
+	python, peerData, loki       string
 	keep                         bool
 }
 
@@ -46,7 +46,7 @@ func main() {
 		"data directory of the server at -url, for the bytes on disk; without -url: where temporary directories are made")
 	flag.StringVar(&o.dataset, "dataset", "access",
 		"shape of the rows: access, nested, text, lines, lineproto, metrics, traces, otlp-logs, otlp-traces, "+
-			"otlp-metrics, churn or analytics")
+			"otlp-metrics, churn, analytics or logql")
 	flag.StringVar(&o.as, "as", "ingest", "protocol of the rows: ingest, bulk, push for lines, json for OTLP")
 	flag.StringVar(&o.db, "db", "public", "database")
 	flag.StringVar(&o.table, "table", "", "table (default bench_DATASET)")
@@ -68,6 +68,7 @@ func main() {
 	flag.BoolVar(&o.peers, "peers", false,
 		"with -dataset metrics: measure the servers that make peers has built as well; with -dataset analytics: the "+
 			"databases duckdb and chdb of the interpreter -python")
+	flag.StringVar(&o.loki, "loki", "", "with -dataset logql: measure this program of Loki as well")
 	flag.StringVar(&o.python, "python", "python3", "with -dataset analytics -peers: the Python interpreter")
 	flag.StringVar(&o.peerData, "peer-data", "",
 		"with -dataset analytics -peers: keep the tables of the peers in this directory, and use those that are there")
@@ -115,6 +116,8 @@ func run(ctx context.Context, o *options) error {
 	switch o.dataset {
 	case metricsSet:
 		return runMetrics(ctx, o)
+	case logsSet:
+		return runLogs(ctx, o)
 	case churnSet:
 		return runChurn(ctx, o)
 	case analyticsSet:

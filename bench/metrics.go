@@ -313,16 +313,23 @@ func fetch(ctx context.Context, address string) ([]byte, error) {
 	return body, nil
 }
 
+// unpacked is an answer without its packing.
+func unpacked(body []byte) ([]byte, error) {
+	if !bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
+		return body, nil
+	}
+	z, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}
+
 // rowsOf is the number of rows of an answer; none is an error.
 func rowsOf(body []byte) (int, error) {
-	if bytes.HasPrefix(body, []byte{0x1f, 0x8b}) {
-		z, err := gzip.NewReader(bytes.NewReader(body))
-		if err != nil {
-			return 0, err
-		}
-		if body, err = io.ReadAll(z); err != nil {
-			return 0, err
-		}
+	body, err := unpacked(body)
+	if err != nil {
+		return 0, err
 	}
 	var result struct {
 		Data struct{ Result []json.RawMessage }

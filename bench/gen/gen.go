@@ -9,6 +9,7 @@
 //	lineproto  one line of line protocol a host and ten seconds, 10 tags and 10 fields (about 344 bytes)
 //	analytics  events of web sites, 28-30 flat fields a row, one of them JSON text (about 640 bytes)
 //	text    the access entries as plain lines in combined format (about 210 bytes)
+//	pushed  the access entries in 200 streams of log push, JSON and combined lines in turn (about 235 bytes)
 //
 // Names, clients, users and products follow a Zipf distribution: the value of rank k comes up with a probability
 // proportional to 1/k. Trace ids are random, latencies and sizes are log-normal, and times rise over Options.Span.
@@ -50,6 +51,7 @@ type Set struct {
 	body        func(dst []byte, from, to int64) []byte // appends rows as a body at once; nil: row by row
 	json        func(dst []byte, i int64) []byte        // a row as JSON; nil: there is no such form
 	trace       func(n int64) [2]uint64                 // the id of a trace; nil: there are none
+	needle      func(i int64) string                    // a text that row i alone holds; nil: not known
 }
 
 // New returns the set of a name: a shape, or one of OTLP (see otlp.go).
@@ -77,6 +79,9 @@ func New(name string, o Options) (*Set, error) {
 	case "text":
 		m := newAccess(o)
 		s.ContentType, s.row = "text/plain", m.appendCombined
+	case "pushed":
+		m := newPushed(o)
+		s.ContentType, s.body, s.needle = "application/json", m.appendBody, m.needle
 	case "otlp-logs", "otlp-traces", "otlp-metrics":
 		m := &otlp{newAccess(o), o.Table}
 		s.ContentType, s.Signal = "application/x-protobuf", strings.TrimPrefix(name, "otlp-")
@@ -98,8 +103,8 @@ func New(name string, o Options) (*Set, error) {
 	default:
 		return nil,
 			fmt.Errorf(
-				"gen: no data set %q: access, nested, text, lines, lineproto, traces, otlp-logs, otlp-traces, "+
-					"otlp-metrics or analytics", name)
+				"gen: no data set %q: access, nested, text, lines, pushed, lineproto, traces, otlp-logs, "+
+					"otlp-traces, otlp-metrics or analytics", name)
 	}
 	return s, nil
 }
