@@ -3,6 +3,7 @@ package sst
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync/atomic"
 
@@ -103,7 +104,7 @@ func (e *blockEncoder) gather(v *vector.Vector, page []byte, n int) bool {
 	if err != nil || d.Encoding.Single() {
 		return false
 	}
-	kind := index.WordTokens
+	kind := index.GramTokens
 	if v.Type.Kind() != vector.Bytes || v.Type.ID != vector.TypeString && v.Type.ID != vector.TypeJSON {
 		kind = index.ValueTokens
 	}
@@ -111,11 +112,11 @@ func (e *blockEncoder) gather(v *vector.Vector, page []byte, n int) bool {
 		kind = index.ValueTokens // looked for as a whole: one token instead of five
 	}
 	e.tokens.Reset(kind)
-	if d.Encoding == encoding.Hex && kind == index.WordTokens && v.Valid == nil {
+	if d.Encoding == encoding.Hex && kind == index.GramTokens && v.Valid == nil {
 		e.tokens.AddDigits(v.Views[:n], v.Heap)
 		return true
 	}
-	if texts, heap, ok := e.WordTexts(); ok && kind == index.WordTokens && index.ASCII(v.Heap) {
+	if texts, heap, ok := e.WordTexts(); ok && kind == index.GramTokens && index.ASCII(v.Heap) {
 		e.tokens.AddStrings(texts, heap)
 		return true
 	}
@@ -179,13 +180,17 @@ func (p *Part) checkedFilter(ctx context.Context, c *column, f *filterIndex, blo
 	return lent{}, p.corrupt(err, fmt.Sprintf("column %q: filter of block %d at %d", c.name, block, f.off[block]))
 }
 
-// tokens are the hashes that a value must bring into a filter to pass a condition: by alternative, as a whole value and
-// as words.
+// tokens are the hashes that a value must bring into a filter to pass a condition: by alternative, as a whole value, as
+// words, and as words and grams.
 type tokens struct {
 	exact bool
-	value []uint64   // by alternative, when exact
-	words [][]uint64 // by alternative
+	value []uint64      // by alternative, when exact
+	words [][]uint64    // by alternative
+	parts []wordsByGram // by alternative
 }
+
+// wordsByGram are the hashes of words and grams in a filter that has both.
+type wordsByGram struct{ words, grams []uint64 }
 
 // tokensOf hashes what a test looks for; nil when filters cannot help.
 func tokensOf(test *filter.Test) *tokens {
@@ -198,10 +203,19 @@ func tokensOf(test *filter.Test) *tokens {
 		t.exact = t.exact && n.Exact
 		t.value = append(t.value, index.Hash(index.ValueTokens, n.Whole))
 		words := make([]uint64, len(n.Words))
+		var parts wordsByGram
 		for i, w := range n.Words {
 			words[i] = index.Hash(index.WordTokens, w)
+			if index.InGrams(w) {
+				parts.grams = index.AppendGrams(parts.grams, w)
+			} else {
+				parts.words = append(parts.words, words[i])
+			}
 		}
-		t.words = append(t.words, words)
+		for _, p := range n.Parts {
+			parts.grams = index.AppendGrams(parts.grams, p)
+		}
+		t.words, t.parts = append(t.words, words), append(t.parts, parts)
 	}
 	return t
 }
@@ -210,22 +224,13 @@ func tokensOf(test *filter.Test) *tokens {
 func (t *tokens) mayPass(f []byte) bool {
 	switch index.KindOf(f) {
 	case index.ValueTokens:
-		if !t.exact {
-			return true
-		}
-		for _, h := range t.value {
-			if index.MayHold(f, h) {
-				return true
-			}
-		}
-		return false
+		return !t.exact || slices.ContainsFunc(t.value, func(h uint64) bool { return index.MayHold(f, h) })
 	case index.WordTokens:
-		for _, words := range t.words {
-			if mayHoldAll(f, words) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(t.words, func(words []uint64) bool { return mayHoldAll(f, words) })
+	case index.GramTokens:
+		return slices.ContainsFunc(t.parts, func(p wordsByGram) bool {
+			return mayHoldAll(f, p.words) && index.MayHoldGrams(f, p.grams)
+		})
 	}
 	return true
 }

@@ -3,6 +3,7 @@ package sst
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"varve/engine/filter"
@@ -186,4 +187,42 @@ func metasOf(t *testing.T, p *Part) []ColumnMeta {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// TestFilterParts looks for parts of words: few blocks are read, and all rows are found, whatever their form.
+func TestFilterParts(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 2))
+	const n, at = 20 * 2048, 33_333
+	id := func() string { return fmt.Sprintf("%016x%016x", r.Uint64(), r.Uint64()) }
+	for _, c := range []struct {
+		name     string
+		value    func(i int) string
+		from, to int
+	}{
+		{"ids in templates", func(i int) string { return fmt.Sprintf("user %d called %s in %d ms", i%977, id(), i%31) },
+			-25, -10},
+		{"ids in objects", func(i int) string { return fmt.Sprintf(`{"n":%d,"id":"%s","b":%t}`, i, id(), i%3 == 0) },
+			-30, -12},
+		{"upper case beside wide text", func(int) string { return "für " + strings.ToUpper(id()) + "ß" }, -28, -10},
+		{"addresses", func(int) string { return "/orders/" + id()[:16] + "/status" }, 9, 22},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var values []string
+			for i := range n {
+				values = append(values, c.value(i))
+			}
+			p := oneColumn(t, messageColumn, n, func(b *vector.ColumnBuilder, i int) { b.SetString(values[i]) })
+			defer p.Close()
+			v := values[at]
+			from, to := (c.from+len(v))%len(v), (c.to+len(v))%len(v)
+			for op, part := range map[filter.Op]string{filter.Contains: v[from:to],
+				filter.ContainsFold: strings.ToUpper(v[from:to]), filter.Like: "%" + v[from:to] + "%",
+				filter.Regex: v[from:to] + ".?"} {
+				rows, blocks := find(t, p, messageColumn, op, vector.ConstString(part))
+				if rows != 1 || blocks > 5 {
+					t.Errorf("op %d, %q: %d rows in %d blocks, want 1 in at most 5 of 20", op, part, rows, blocks)
+				}
+			}
+		})
+	}
 }

@@ -15,6 +15,8 @@ type Needle struct {
 	Exact bool
 	// Words are folded; the value holds all of them.
 	Words [][]byte
+	// Parts are runs of ASCII letters and digits; the value holds all of them in some case, maybe within longer words.
+	Parts [][]byte
 }
 
 // Bounds of the lookups in token filters.
@@ -44,18 +46,39 @@ func (t *Test) Needles() (alternatives []Needle, ok bool) {
 		}
 		return c.equalNeedles()
 	case Prefix, Contains, ContainsFold, Term, Like, ILike:
-		words := c.match.words(op, c.Args.Bytes(0))
-		return []Needle{{Words: words[:min(len(words), maxNeedleWords)]}}, len(words) > 0
+		words, parts := c.match.words(op, c.Args.Bytes(0)), c.match.runs()
+		return []Needle{{Words: words[:min(len(words), maxNeedleWords)], Parts: parts}}, len(words)+len(parts) > 0
 	case Regex:
+		parts := c.match.runs()
 		for _, words := range regexWords(string(c.Args.Bytes(0))) {
-			if len(words) == 0 {
+			if len(words)+len(parts) == 0 {
 				return nil, false
 			}
-			alternatives = append(alternatives, Needle{Words: words[:min(len(words), maxNeedleWords)]})
+			alternatives = append(alternatives,
+				Needle{Words: words[:min(len(words), maxNeedleWords)], Parts: parts})
 		}
 		return alternatives, len(alternatives) > 0
 	}
 	return nil, false
+}
+
+// minRun is the length of runs of letters and digits below which filters do not help.
+const minRun = 12
+
+// runs are the longest runs of ASCII letters and digits of the texts that a row that passes holds.
+func (m *matcher) runs() (list [][]byte) {
+	for _, text := range m.parts {
+		for at := 0; at < len(text); at++ {
+			from := at
+			for at < len(text) && text[at] < utf8.RuneSelf && asciiClass[text[at]] == asciiWord {
+				at++
+			}
+			if at-from >= minRun && len(list) < maxNeedleWords {
+				list = append(list, text[from:at])
+			}
+		}
+	}
+	return list
 }
 
 func (c *condition) equalNeedles() ([]Needle, bool) {

@@ -8,7 +8,7 @@ import (
 // Filter: kind 1B | hashes 1B | bits, a multiple of 8 bytes
 //
 // A Bloom filter: token h sets the bits a, a+b, a+2b, ... of the m bits, each as the high half of a 32-bit number
-// times m, where a is the low and b the high half of h.
+// times m, where a is the low and b the high half of h. A gram sets gramHashes of them.
 const filterHead = 2
 
 // DefaultRate is the share of blocks without the token that a filter does not refute.
@@ -17,25 +17,18 @@ const DefaultRate = 0.02
 // AppendFilter appends the filter of the tokens, with the given rate of false positives; nothing when there are too
 // many of them.
 func (t *Tokens) AppendFilter(dst []byte, rate float64) []byte {
-	if len(t.list) > maxTokens {
+	if len(t.list)+len(t.grams.list) > maxTokens {
 		return dst
 	}
 	rate = bounded(rate)
 	perToken := math.Log2(1/rate) / math.Ln2
 	hashes := Hashes(rate)
-	words := int(float64(len(t.list))*perToken)/64 + 1
+	words := int(float64(len(t.list))*perToken+float64(len(t.grams.list))*gramHashes/math.Ln2)/64 + 1
 	dst = append(dst, byte(t.kind), byte(hashes))
 	at := len(dst)
 	dst = append(dst, make([]byte, 8*words)...)
-	body, m := dst[at:], uint64(words)*64
-	for _, h := range t.list {
-		a, b := uint32(h), uint32(h>>32)|1
-		for range hashes {
-			i := uint64(a) * m >> 32
-			body[i>>3] |= 1 << (i & 7)
-			a += b
-		}
-	}
+	setBits(dst[at:], t.list, hashes)
+	setBits(dst[at:], t.grams.list, gramHashes)
 	return dst
 }
 
@@ -56,7 +49,7 @@ func (t *Tokens) Within(f []byte) bool {
 			return false
 		}
 	}
-	return true
+	return len(t.grams.list) == 0 || MayHoldGrams(f, t.grams.list)
 }
 
 // maxHashes bounds the number of hashes of a filter.
@@ -67,7 +60,7 @@ func KindOf(f []byte) TokenKind {
 	if len(f) <= filterHead || (len(f)-filterHead)%8 != 0 || f[1] == 0 || f[1] > maxHashes {
 		return 0
 	}
-	if k := TokenKind(f[0]); k == WordTokens || k == ValueTokens {
+	if k := TokenKind(f[0]); k == WordTokens || k == ValueTokens || k == GramTokens {
 		return k
 	}
 	return 0
@@ -75,17 +68,7 @@ func KindOf(f []byte) TokenKind {
 
 // MayHold is false if the filter, whose kind is known, shows that the block does not contain the token with this hash.
 func MayHold(f []byte, h uint64) bool {
-	hashes, body := f[1], f[filterHead:]
-	m := uint64(len(body)) * 8
-	a, b := uint32(h), uint32(h>>32)|1
-	for range hashes {
-		i := uint64(a) * m >> 32
-		if body[i>>3]>>(i&7)&1 == 0 {
-			return false
-		}
-		a += b
-	}
-	return true
+	return bitsSet(f[filterHead:], h, int(f[1]))
 }
 
 // Describe says in words what a filter is, for dumps.
@@ -94,6 +77,7 @@ func Describe(f []byte) string {
 	if k == 0 {
 		return "of an unknown kind"
 	}
-	return fmt.Sprintf("%s, %d bits, %d a token", [...]string{WordTokens: "words", ValueTokens: "values"}[k],
+	return fmt.Sprintf("%s, %d bits, %d a token", [...]string{WordTokens: "words", ValueTokens: "values",
+		GramTokens: "words and grams"}[k],
 		(len(f)-filterHead)*8, f[1])
 }

@@ -16,6 +16,7 @@ type TokenKind uint8
 const (
 	WordTokens  TokenKind = 1 // the words of all values (filter.AppendWords)
 	ValueTokens TokenKind = 2 // the values themselves, numbers as 8 bytes little endian
+	GramTokens  TokenKind = 3 // the words, and of long ones the grams (grams.go)
 )
 
 // maxTokens bounds the distinct tokens of one block; a block with more has no filter.
@@ -24,25 +25,22 @@ const maxTokens = 1 << 21
 // Tokens gathers the distinct tokens of one block, as hashes. It reuses its memory between blocks. One goroutine at a
 // time.
 type Tokens struct {
+	hashSet
 	kind   TokenKind
-	list   []uint64 // distinct hashes in the order in which they came
-	slots  []uint64 // the same by hash; 0: free
+	grams  hashSet
 	words  []uint64 // bit i%64 of word i/64: byte i of the heap at hand is an ASCII letter or digit
 	folded []byte
 	parts  [][]byte
 }
 
-// minSlots is the number of slots of an empty set.
-const minSlots = 1 << 12
-
 // Reset empties the set for tokens of a kind.
 func (t *Tokens) Reset(k TokenKind) {
-	if len(t.slots) == 0 || len(t.slots) > minSlots && len(t.list)*8 < len(t.slots) {
-		t.slots = make([]uint64, max(minSlots, len(t.slots)/4)) // what is large stays in no cache
+	t.reset()
+	if t.kind = k; k == GramTokens {
+		t.grams.reset()
 	} else {
-		clear(t.slots)
+		t.grams.list = t.grams.list[:0]
 	}
-	t.kind, t.list = k, t.list[:0]
 }
 
 // Len is the number of distinct tokens.
@@ -72,35 +70,6 @@ func mix(h, x uint64) uint64 {
 func finish(h uint64) uint64 {
 	h = mix(h, 0xA0761D6478BD642F)
 	return h | vector.Bit(h == 0)
-}
-
-// add adds a hash.
-func (t *Tokens) add(h uint64) {
-	mask := uint64(len(t.slots) - 1)
-	at := h & mask
-	for t.slots[at] != 0 {
-		if t.slots[at] == h {
-			return
-		}
-		at = (at + 1) & mask
-	}
-	t.slots[at] = h
-	t.list = append(t.list, h)
-	if len(t.list)*4 > len(t.slots)*3 {
-		t.rehash()
-	}
-}
-
-func (t *Tokens) rehash() {
-	t.slots = make([]uint64, 2*len(t.slots))
-	mask := uint64(len(t.slots) - 1)
-	for _, h := range t.list {
-		at := h & mask
-		for t.slots[at] != 0 {
-			at = (at + 1) & mask
-		}
-		t.slots[at] = h
-	}
 }
 
 // AddColumn adds the tokens of n rows of a Flat vector of strings or integers.
@@ -144,7 +113,7 @@ func (t *Tokens) AddStrings(views []vector.View, heap []byte) {
 // AddDigits adds strings that are one word each: lower-case hex digits.
 func (t *Tokens) AddDigits(views []vector.View, heap []byte) {
 	for _, w := range views {
-		t.add(hashFolded(heap, int(w.Off), int(w.Off+w.Len)))
+		t.addWord(heap, int(w.Off), int(w.Off+w.Len))
 	}
 }
 
@@ -214,7 +183,7 @@ func (t *Tokens) addWords(span []byte, from, to int) {
 		if start >= to {
 			return
 		}
-		t.add(hashFolded(span, start, at))
+		t.addWord(span, start, at)
 		if at-start > 3 || !digits(span[start:at]) {
 			numbers = 0
 			continue
@@ -272,7 +241,11 @@ func (t *Tokens) addWide(text []byte) {
 	t.parts = filter.AppendWords(t.parts, t.folded, filter.ClosedEdge, filter.ClosedEdge)
 	t.parts = filter.AppendWords(t.parts, bytes.ToLower(text), filter.ClosedEdge, filter.ClosedEdge)
 	for _, w := range t.parts {
-		t.add(Hash(WordTokens, w))
+		if t.kind == GramTokens && len(w) >= GramText && wholly(w) {
+			t.addWord(w, 0, len(w))
+		} else {
+			t.add(Hash(WordTokens, w))
+		}
 	}
 }
 
