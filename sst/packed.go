@@ -21,6 +21,9 @@ func (sel *selector) evalPacked(t *test, keep vector.Bitmap) (done bool, err err
 	switch {
 	case id == encoding.Shared:
 		return sel.evalCodes(t, keep)
+	case id == encoding.Template && keep.Count()*fewPass <= sel.p.blocks[sel.reader.block].rows &&
+		!sel.p.cache.holds(blockKey{sel.p.id, t.src.col.number, uint32(sel.reader.block)}):
+		return sel.evalFew(t, keep)
 	case !id.Answers(t.Test):
 		return false, nil
 	}
@@ -36,6 +39,63 @@ func (sel *selector) evalPacked(t *test, keep vector.Bitmap) (done bool, err err
 		st.BytesRead.Add(int64(len(page)))
 	}
 	return done, nil
+}
+
+// fewPass: a test of a text looks at the rows that passed the tests before, and not at the templates of all rows, when
+// fewer than one row in so many did.
+const fewPass = 16
+
+// evalFew evaluates a test on the rows of keep of a page of templates, of which it prints no others.
+func (sel *selector) evalFew(t *test, keep vector.Bitmap) (done bool, err error) {
+	page, release, err := sel.p.page(sel.reader.ctx, t.src.col, sel.reader.block)
+	if err != nil {
+		return false, err
+	}
+	defer release()
+	sel.fewOf = nil
+	templates, ok, err := sel.dec.Templates(page, sel.p.blocks[sel.reader.block].rows)
+	if ok && err == nil {
+		sel.few.Reset(t.src.col.typ)
+		err = templates.Sparse(&sel.few, keep)
+	}
+	if err != nil {
+		return false, sel.p.corruptBlock(err, t.src.col, sel.reader.block)
+	}
+	if !ok {
+		return false, nil
+	}
+	sel.fewOf, sel.fewRows = t.src, keep.AppendRows(sel.fewRows[:0])
+	n := len(sel.fewRows)
+	sel.passed = sel.passed.Emptied(n)
+	sel.passed.Fill(n)
+	t.Eval(n, &sel.few, sel.passed)
+	for i, row := range sel.fewRows {
+		if !sel.passed.Get(i) {
+			keep.Clear(int(row))
+		}
+	}
+	if st := sel.spec.Stats; st != nil {
+		st.BytesRead.Add(int64(len(page)))
+	}
+	return true, nil
+}
+
+// takeFew makes a column the rows that pass, if evalFew has printed all of them.
+func (sel *selector) takeFew(s *source) (ok bool) {
+	sel.fewAt = sel.fewAt[:0]
+	at := 0
+	for _, row := range sel.passingRows() {
+		for at < len(sel.fewRows) && sel.fewRows[at] < row {
+			at++
+		}
+		if at == len(sel.fewRows) || sel.fewRows[at] != row {
+			return false // it passes by the other side of a choice
+		}
+		sel.fewAt = append(sel.fewAt, uint32(at))
+	}
+	s.own.Reset(s.col.typ)
+	s.own.AppendRows(0, &sel.few, sel.fewAt)
+	return true
 }
 
 // encodingOf is the encoding that the page of a block claims, unchecked: a reason to look, no more.
@@ -130,6 +190,8 @@ func (sel *selector) loadPassing(s *source) (*vector.Vector, error) {
 	case sel.p.cache.holds(key):
 	case id == encoding.Shared:
 		ok, err = sel.sparseCodes(s)
+	case sel.fewOf == s && sel.takeFew(s):
+		ok = true
 	case id == encoding.Template:
 		ok, err = sel.printSparse(s, rows)
 	case id.Picks() && sel.passing*pickedRows <= rows:

@@ -40,6 +40,11 @@ type selector struct {
 	left       []*condition                     // scratch: conditions that zones leave
 	inChoice   func(*test, vector.Bitmap) error // evaluates a test of a choice on the block at hand
 	times      vector.Bitmap                    // scratch
+	few        vector.Vector                    // scratch of evalFew: rows that are looked at
+	passed     vector.Bitmap                    // of those
+	fewOf      *source                          // whose rows few holds, of the block at hand; nil: it holds none
+	fewRows    []uint32                         // their numbers in the block
+	fewAt      []uint32                         // scratch of takeFew
 }
 
 // condition is one condition of a filter, over the columns of a part.
@@ -286,7 +291,7 @@ func (sel *selector) selectRows(block int) (passing int, err error) {
 		return 0, nil
 	}
 	sel.reader.open(block)
-	sel.rows = sel.rows[:0]
+	sel.rows, sel.fewOf = sel.rows[:0], nil
 	if st := sel.spec.Stats; st != nil {
 		st.BlocksRead.Add(1)
 		st.RowsScanned.Add(int64(b.rows))

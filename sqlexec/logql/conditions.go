@@ -1,12 +1,14 @@
 package logql
 
 import (
+	"math"
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"varve/engine/status"
+	"varve/engine/vector"
 	"varve/sqlexec/logql/stage"
 	"varve/sqlexec/logql/syntax"
 	"varve/sqlexec/parse"
@@ -142,6 +144,72 @@ func (w *where) filtered(s *source, stages []syntax.Stage) []syntax.Stage {
 		stages = stages[1:]
 	}
 	return stages
+}
+
+// narrowed adds what the label filters in front of all other stages say of columns: statistics of columns leave more out
+// than the stages, which test the rows that are left again.
+func (w *where) narrowed(s *source, stages []syntax.Stage) {
+	for _, one := range stages {
+		switch one := one.(type) {
+		case *syntax.LineFilter:
+		case *syntax.LabelFilter:
+			if !w.holds(s, one.Cond) {
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
+// holds adds the conditions on columns that hold if a condition does; false: it may raise an error, with which a line
+// passes the conditions behind it.
+func (w *where) holds(s *source, cond syntax.Cond) bool {
+	switch cond := cond.(type) {
+	case *syntax.And:
+		return w.holds(s, cond.Left) && w.holds(s, cond.Right)
+	case *syntax.Matched:
+		if c := s.columnOf(cond.Name); c != nil && cond.Op == syntax.MatchEqual && cond.Value != "" {
+			w.add(c.sql + " = " + parse.QuoteText(cond.Value))
+		}
+		return cond.Name != syntax.LabelError && cond.Name != syntax.LabelErrorDetails
+	case *syntax.Compared:
+		c := s.columnOf(cond.Name)
+		if c == nil || cond.Unit != syntax.UnitNumber || math.Trunc(cond.Value) != cond.Value ||
+			math.Abs(cond.Value) > 1<<53 {
+			return false
+		}
+		for i := range s.schema.Columns {
+			stored := &s.schema.Columns[i]
+			kind := stored.Type.Kind()
+			if textOf(stored) == c.sql && stored.Type.IsInteger() && (kind == vector.Int64 || kind == vector.Uint64) {
+				w.add(parse.QuoteIdent(stored.Name) + " " + sqlOperators[cond.Op] + " " +
+					strconv.FormatInt(int64(cond.Value), 10))
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sqlOperators are the operators of conditions in SQL.
+var sqlOperators = map[syntax.CompareOp]string{syntax.Equal: "=", syntax.NotEqual: "<>", syntax.Greater: ">",
+	syntax.GreaterEqual: ">=", syntax.Less: "<", syntax.LessEqual: "<="}
+
+// columnOf is the column that alone holds a label or metadata of a name; nil: there is none.
+func (s *source) columnOf(name string) *column {
+	if c := s.label(name); c != nil {
+		return c
+	}
+	if len(s.objects) > 0 || s.shown && name == TableLabel {
+		return nil
+	}
+	for i := range s.fields {
+		if s.fields[i].name == name {
+			return &s.fields[i]
+		}
+	}
+	return nil
 }
 
 // hinted adds the conditions that the raw line of every row meets that can pass the stages.

@@ -91,6 +91,7 @@ func (q *leafQuery) plan(ctx context.Context, store Store) ([]leafPlan, error) {
 		if err != nil {
 			return nil, err
 		}
+		w.narrowed(s, rest)
 		w.hinted(s, p)
 		list = append(list, q.planOf(s, p, w, !changesLine(rest)))
 	}

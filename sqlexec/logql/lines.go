@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"time"
 
 	"varve/sqlexec/expr"
 	"varve/sqlexec/logql/stage"
@@ -85,19 +86,63 @@ func (q *LineQuery) order(a, b int64) int {
 	return cmp.Compare(b, a)
 }
 
-// linePlan is the statement of a table.
+// linePlan is how the lines of a table are found.
 type linePlan struct {
-	s         *source
-	statement string
-	stages    *stage.Pipeline // all of them, for the rows of the answer
-	function  *expr.Private
+	s        *source
+	where    where           // but for the time
+	stages   *stage.Pipeline // all of them, for the rows of the answer
+	level    bool
+	function *expr.Private
 }
 
-// Statements are the statements of a query, for EXPLAIN.
-func (q *LineQuery) Statements(ctx context.Context, store Store) (list []Statement, err error) {
-	plans, err := q.plan(ctx, store)
+// statement is the statement for the lines of a span, at most limit of them if that counts.
+func (q *LineQuery) statement(p *linePlan, span timeSpan, limit int) string {
+	var w where
+	w.within(p.s, span.from, span.to)
+	text := "SELECT " + strings.Join(p.s.columns(), ", ") + " FROM " + p.s.from() + append(w, p.where...).String() +
+		" ORDER BY " + parse.QuoteIdent(p.s.time.Name)
+	if !q.Forward {
+		text += " DESC"
+	}
+	if q.Interval == 0 {
+		text += " LIMIT " + number(limit)
+	}
+	return text
+}
+
+// timeSpan is times in ns: from included, to not.
+type timeSpan struct{ from, to int64 }
+
+// Spans of a query: the first lines of an answer mostly lie in a small part of its time. A block has long stretches of
+// few streams, so a short span reads few rows of many blocks, where the whole time reads most rows of them.
+const (
+	// leastSpan is the least time that is cut, leastRows the least table: below them there is little to leave out.
+	leastSpan, leastRows = int64(time.Minute), 1000
+	// firstSpan and secondSpan are the parts of the time that are looked at before all of it, one in so many.
+	firstSpan, secondSpan = 1024, 32
+)
+
+// spans cuts the time of a query of a table, in its direction. Each is looked at if those before have not enough lines.
+func (q *LineQuery) spans(s *source) []timeSpan {
+	all := timeSpan{q.From, q.To}
+	length := all.to - all.from
+	if length < leastSpan || q.Interval != 0 || q.Limit == 0 || s.table.Stats().Rows < leastRows {
+		return []timeSpan{all}
+	}
+	first, second := length/firstSpan, length/secondSpan
+	if q.Forward {
+		return []timeSpan{{all.from, all.from + first}, {all.from + first, all.from + second},
+			{all.from + second, all.to}}
+	}
+	return []timeSpan{{all.to - first, all.to}, {all.to - second, all.to - first}, {all.from, all.to - second}}
+}
+
+// Statements are the statements of a query over its whole time, for EXPLAIN.
+func (q *LineQuery) Statements(store Store) (list []Statement, err error) {
+	plans, err := q.plan(store)
 	for i := range plans {
-		list = append(list, Statement{plans[i].statement, plans[i].function})
+		whole := q.statement(&plans[i], timeSpan{q.From, q.To}, q.Limit)
+		list = append(list, Statement{whole, plans[i].function})
 	}
 	return list, err
 }
@@ -131,9 +176,8 @@ func (q *LineQuery) plan(ctx context.Context, store Store) (list []linePlan, err
 	named := namedBy(q.Query)
 	q.Stats.Tables.Add(int64(len(tables)))
 	for _, s := range tables {
-		p := linePlan{s: s, stages: all}
-		var w where
-		w.within(s, q.From, q.To)
+		p := linePlan{s: s, stages: all, level: level}
+		w := &p.where
 		w.matched(s, matchers)
 		rest := w.filtered(s, q.Query.Stages)
 		if filters(rest) {
@@ -141,17 +185,10 @@ func (q *LineQuery) plan(ctx context.Context, store Store) (list []linePlan, err
 			if err != nil {
 				return nil, err
 			}
+			w.narrowed(s, rest)
 			w.hinted(s, left)
 			p.function = keep(s, left, named, q.Stats)
 			w.add(keepName + "(" + strings.Join(s.columns(), ", ") + ")")
-		}
-		p.statement = "SELECT " + strings.Join(s.columns(), ", ") + " FROM " + s.from() + w.String() + " ORDER BY " +
-			parse.QuoteIdent(s.time.Name)
-		if !q.Forward {
-			p.statement += " DESC"
-		}
-		if q.Interval == 0 {
-			p.statement += " LIMIT " + number(q.Limit)
 		}
 		list = append(list, p)
 	}
@@ -160,17 +197,28 @@ func (q *LineQuery) plan(ctx context.Context, store Store) (list []linePlan, err
 
 // read appends the lines of a table.
 func (q *LineQuery) read(ctx context.Context, store Store, p *linePlan, all []found) ([]found, error) {
-	c, err := p.open(ctx, store)
-	if err != nil {
-		return nil, err
-	}
-	defer c.rows.Close()
-	for begin := len(all); len(all)-begin < q.Limit; {
-		more, err := c.step()
-		if err != nil || !more {
+	w, begin, kept := newWorker(p.s, p.stages, p.level), len(all), &sharer{}
+	for _, span := range q.spans(p.s) {
+		rows, err := store.Run(ctx, q.statement(p, span, q.Limit-(len(all)-begin)), p.function)
+		if err != nil {
+			return nil, err
+		}
+		all, err = q.take(store, p, rows, w, kept, all, begin)
+		rows.Close()
+		if err != nil || q.Limit > 0 && len(all)-begin >= q.Limit {
 			return all, err
 		}
-		one, err := q.take(c, store)
+	}
+	return all, nil
+}
+
+// take appends the lines of rows to those of the table, which begin at begin.
+func (q *LineQuery) take(store Store, p *linePlan, rows Rows, w *worker, kept *sharer, all []found, begin int) ([]found,
+	error) {
+	var last int64
+	var b vector.Batch
+	for {
+		more, err := rows.Next(&b)
 		if err != nil {
 			return nil, err
 		}
