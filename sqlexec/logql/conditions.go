@@ -146,8 +146,8 @@ func (w *where) filtered(s *source, stages []syntax.Stage) []syntax.Stage {
 	return stages
 }
 
-// narrowed adds what the label filters in front of all other stages say of columns: statistics of columns leave more out
-// than the stages, which test the rows that are left again.
+// narrowed adds what the label filters in front of all other stages say of columns: statistics of columns leave blocks
+// out. The stages test the rows that are left again.
 func (w *where) narrowed(s *source, stages []syntax.Stage) {
 	for _, one := range stages {
 		switch one := one.(type) {

@@ -4,6 +4,7 @@
 //	zone.go             least, greatest, number of values
 //	postings.go         blocks by value of a dictionary
 //	tokens.go bloom.go  words of texts, filters over them
+//	grams.go            what is within words
 package index
 
 import (

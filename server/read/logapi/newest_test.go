@@ -68,8 +68,8 @@ func TestColumnConditions(t *testing.T) {
 		if i%11 == 0 {
 			trace = "NULL"
 		}
-		values = append(values, fmt.Sprintf("(%d, 's%d', 'row %d', %s, %d.5, %s)", base*1e9+int64(i), i%3, i, status, i%20,
-			trace))
+		values = append(values, fmt.Sprintf("(%d, 's%d', 'row %d', %s, %d.5, %s)", base*1e9+int64(i), i%3, i, status,
+			i%20, trace))
 	}
 	for some := range slices.Chunk(values, 50) {
 		h.Want(h.SQL("INSERT INTO rows VALUES "+strings.Join(some, ", ")), 200, "")
