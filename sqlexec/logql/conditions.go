@@ -198,10 +198,13 @@ var sqlOperators = map[syntax.CompareOp]string{syntax.Equal: "=", syntax.NotEqua
 
 // columnOf is the column that alone holds a label or metadata of a name; nil: there is none.
 func (s *source) columnOf(name string) *column {
+	if name == TableLabel || isDerived(name) {
+		return nil
+	}
 	if c := s.label(name); c != nil {
 		return c
 	}
-	if len(s.objects) > 0 || s.shown && name == TableLabel {
+	if len(s.objects) > 0 {
 		return nil
 	}
 	for i := range s.fields {

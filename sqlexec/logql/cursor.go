@@ -16,9 +16,10 @@ type cursor struct {
 	next  int // row of the batch
 }
 
-// open runs the statement of a table. The caller closes the rows.
-func (p *linePlan) open(ctx context.Context, store Store) (*cursor, error) {
-	rows, err := store.Run(ctx, p.statement, p.function)
+// open runs the statement of a table for a span, for at most limit lines unless they are spaced. The caller closes the
+// rows.
+func (q *LineQuery) open(ctx context.Context, store Store, p *linePlan, span timeSpan, limit int) (*cursor, error) {
+	rows, err := store.Run(ctx, q.statement(p, span, limit), p.function)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (q *LineQuery) spaced(ctx context.Context, store Store, plans []linePlan) (
 	}()
 	var ready []*cursor // those that have a line in hand
 	for i := range plans {
-		c, err := plans[i].open(ctx, store)
+		c, err := q.open(ctx, store, &plans[i], timeSpan{q.From, q.To}, q.Limit)
 		if err != nil {
 			return nil, err
 		}

@@ -91,7 +91,6 @@ type linePlan struct {
 	s        *source
 	where    where           // but for the time
 	stages   *stage.Pipeline // all of them, for the rows of the answer
-	level    bool
 	function *expr.Private
 }
 
@@ -126,7 +125,7 @@ const (
 func (q *LineQuery) spans(s *source) []timeSpan {
 	all := timeSpan{q.From, q.To}
 	length := all.to - all.from
-	if length < leastSpan || q.Interval != 0 || q.Limit == 0 || s.table.Stats().Rows < leastRows {
+	if length < leastSpan || q.Interval != 0 || s.stored.Stats().Rows < leastRows {
 		return []timeSpan{all}
 	}
 	first, second := length/firstSpan, length/secondSpan
@@ -138,8 +137,8 @@ func (q *LineQuery) spans(s *source) []timeSpan {
 }
 
 // Statements are the statements of a query over its whole time, for EXPLAIN.
-func (q *LineQuery) Statements(store Store) (list []Statement, err error) {
-	plans, err := q.plan(store)
+func (q *LineQuery) Statements(ctx context.Context, store Store) (list []Statement, err error) {
+	plans, err := q.plan(ctx, store)
 	for i := range plans {
 		whole := q.statement(&plans[i], timeSpan{q.From, q.To}, q.Limit)
 		list = append(list, Statement{whole, plans[i].function})
@@ -176,7 +175,7 @@ func (q *LineQuery) plan(ctx context.Context, store Store) (list []linePlan, err
 	named := namedBy(q.Query)
 	q.Stats.Tables.Add(int64(len(tables)))
 	for _, s := range tables {
-		p := linePlan{s: s, stages: all, level: level}
+		p := linePlan{s: s, stages: all}
 		w := &p.where
 		w.matched(s, matchers)
 		rest := w.filtered(s, q.Query.Stages)
@@ -197,28 +196,30 @@ func (q *LineQuery) plan(ctx context.Context, store Store) (list []linePlan, err
 
 // read appends the lines of a table.
 func (q *LineQuery) read(ctx context.Context, store Store, p *linePlan, all []found) ([]found, error) {
-	w, begin, kept := newWorker(p.s, p.stages, p.level), len(all), &sharer{}
+	begin := len(all)
 	for _, span := range q.spans(p.s) {
-		rows, err := store.Run(ctx, q.statement(p, span, q.Limit-(len(all)-begin)), p.function)
-		if err != nil {
-			return nil, err
-		}
-		all, err = q.take(store, p, rows, w, kept, all, begin)
-		rows.Close()
-		if err != nil || q.Limit > 0 && len(all)-begin >= q.Limit {
+		var err error
+		if all, err = q.readSpan(ctx, store, p, span, all, begin); err != nil || len(all)-begin >= q.Limit {
 			return all, err
 		}
 	}
 	return all, nil
 }
 
-// take appends the lines of rows to those of the table, which begin at begin.
-func (q *LineQuery) take(store Store, p *linePlan, rows Rows, w *worker, kept *sharer, all []found, begin int) ([]found,
+// readSpan appends lines of a span to those of the table, which begin at begin, up to the limit.
+func (q *LineQuery) readSpan(ctx context.Context, store Store, p *linePlan, span timeSpan, all []found, begin int) ([]found,
 	error) {
-	var last int64
-	var b vector.Batch
-	for {
-		more, err := rows.Next(&b)
+	c, err := q.open(ctx, store, p, span, q.Limit-(len(all)-begin))
+	if err != nil {
+		return nil, err
+	}
+	defer c.rows.Close()
+	for len(all)-begin < q.Limit {
+		more, err := c.step()
+		if err != nil || !more {
+			return all, err
+		}
+		one, err := q.take(c, store)
 		if err != nil {
 			return nil, err
 		}

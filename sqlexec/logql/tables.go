@@ -58,7 +58,7 @@ const (
 
 // source is a table as streams: SQL expressions of its line, its labels and its structured metadata.
 type source struct {
-	table   *engine.Table
+	stored  *engine.Table
 	schema  *schema.Table
 	time    schema.Column
 	line    string   // SQL of the text of the line
@@ -94,7 +94,7 @@ func sourceOf(t *engine.Table, few []string) *source {
 	if s.Column("trace_id") >= 0 && s.Column("span_name") >= 0 {
 		return nil // spans
 	}
-	out := &source{table: t, schema: s, time: s.TimeColumn(), shown: s.Name.Table != PushedTable}
+	out := &source{stored: t, schema: s, time: s.TimeColumn(), table: []byte(s.Name.Table)}
 	line := lineColumn(s)
 	if line == "" && !hasOption(s, LabelsOption) && len(s.Columns) == len(s.Tags)+1 {
 		return nil // nothing but keys
