@@ -154,6 +154,7 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 			continue
 		}
 		w.mem.append(w.rec, w.schema, w.outgrown())
+		w.stored = true
 		c.memory.count(w.mem)
 		c.batches.stored(w.rec)
 		c.metrics.RowsWritten.Add(float64(w.batch.N - w.left))
@@ -165,12 +166,12 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 }
 
 // enlist sets a write's sequence number and the memtable that will not be flushed before it has the rows; false: the
-// schema is another one now, or about to be.
+// schema is another one now, or about to be, or the physical table of a logical one has become read-only.
 func (c *committer) enlist(w *tableWrite) bool {
 	r := w.at.region
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if w.at.dropped() || r.closed != nil || w.at.schema() != w.schema {
+	if w.at.dropped() || r.closed != nil || w.at.schema() != w.schema || w.at.logical != nil && w.at.refuses() {
 		return false
 	}
 	m := r.snap.Load().live

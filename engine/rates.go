@@ -144,13 +144,13 @@ func withTicket(ctx context.Context, t *writerTicket) context.Context {
 }
 
 // pay takes what a write costs; RateLimited, caused by a RateError, where a bucket that pays is empty: then nothing is
-// taken. What the server writes for itself costs nothing.
-func (x *toll) pay(ctx context.Context, c *catalog, s *WriteSet) error {
+// taken. What the server writes for itself costs nothing. A write that stores nothing gets back what was taken.
+func (x *toll) pay(ctx context.Context, c *catalog, s *WriteSet) (*receipt, error) {
 	return x.settle(ctx, func(ticket *writerTicket) []charge { return x.charges(ticket, c, s) })
 }
 
 // payKeys is pay for the keys of rows that are deleted: each takes a row of the log and of memory, as what is written.
-func (x *toll) payKeys(ctx context.Context, of *schema.Table, keys *vector.Batch) error {
+func (x *toll) payKeys(ctx context.Context, of *schema.Table, keys *vector.Batch) (*receipt, error) {
 	return x.settle(ctx, func(ticket *writerTicket) []charge {
 		rows, bytes := int64(keys.N), int64(0)
 		for _, c := range keys.Cols {
@@ -162,32 +162,59 @@ func (x *toll) payKeys(ctx context.Context, of *schema.Table, keys *vector.Batch
 	})
 }
 
+// receipt is what a write has paid.
+type receipt struct {
+	charges []charge
+	ticket  *writerTicket // nil: the writer is no user
+	begun   bool          // of the ticket, before
+}
+
+// refund gives back what a write has paid that stored nothing. r is nil where nothing was paid.
+func (x *toll) refund(r *receipt) {
+	if r == nil {
+		return
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for i := range r.charges {
+		if b := x.buckets[r.charges[i].payer]; b != nil { // else it was full, and is forgotten
+			b.left = min(b.left+float64(r.charges[i].cost), float64(r.charges[i].rate)*burst.Seconds())
+		}
+	}
+	if r.ticket != nil {
+		r.ticket.begun = r.begun
+	}
+}
+
 // settle takes what a request is charged, as pay does.
-func (x *toll) settle(ctx context.Context, chargesOf func(*writerTicket) []charge) error {
+func (x *toll) settle(ctx context.Context, chargesOf func(*writerTicket) []charge) (*receipt, error) {
 	if ctx.Value(serverKey{}) != nil {
-		return nil
+		return nil, nil
 	}
 	ticket, _ := ctx.Value(writerKey{}).(*writerTicket) //nolint:errcheck // nil: the writer is no user
-	charges := chargesOf(ticket)
-	if len(charges) == 0 {
-		return nil
+	paid := &receipt{charges: chargesOf(ticket), ticket: ticket, begun: ticket != nil && ticket.begun}
+	if len(paid.charges) == 0 {
+		return nil, nil
 	}
 	for {
-		err := x.take(charges, ticket != nil && ticket.begun && !ticket.stream)
+		err := x.take(paid.charges, ticket != nil && ticket.begun && !ticket.stream)
 		var rate *RateError
-		if err == nil || ticket == nil || !ticket.begun || !errors.As(err, &rate) {
+		if err == nil {
 			if ticket != nil {
-				ticket.begun = ticket.begun || err == nil
+				ticket.begun = true
 			}
-			return err
+			return paid, nil
+		}
+		if ticket == nil || !ticket.begun || !errors.As(err, &rate) {
+			return nil, err
 		}
 		select {
 		case <-time.After(rate.After):
 		case <-x.closing:
-			return ErrClosed
+			return nil, ErrClosed
 		case <-ctx.Done():
-			return status.Wrap(ctx.Err(), status.DeadlineExceeded, "the request ended while its next rows waited: %v",
-				err)
+			return nil, status.Wrap(ctx.Err(), status.DeadlineExceeded,
+				"the request ended while its next rows waited: %v", err)
 		}
 	}
 }

@@ -154,6 +154,44 @@ func TestRateOfTable(t *testing.T) {
 	}
 }
 
+// TestRateOfRefused: what is refused for another reason, and what is left out row by row, has paid nothing.
+func TestRateOfRefused(t *testing.T) {
+	p := newPaced(t, Rates{Default: Rate{Rows: 10, Bytes: 10_000}})
+	p.taken(p.write(ctx, "t", 1))
+	p.taken(setOption(p.Engine, "t", schema.RowRateOption, "10"))
+	p.taken(setOption(p.Engine, "t", "read_only", "true"))
+	tab, err := p.Table(public("t"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := vector.NewBatch(vector.Timestamp(3))
+	keys.Append(&vector.Batch{N: 1, Cols: []*vector.Vector{vector.ConstInt(vector.Timestamp(3), 1)}}, 0, 1)
+	shut := func(err error) {
+		t.Helper()
+		if err == nil || status.Of(err) == status.RateLimited {
+			t.Fatalf("got %v, want a refusal by the table", err)
+		}
+	}
+	for range 20 {
+		as := WithWriter(ctx, "a")
+		shut(p.write(as, "t", 30))
+		_, err := p.Delete(as, tab.Schema, keys)
+		shut(err)
+		var set WriteSet
+		hint := hintOf(appendOnly)
+		hint.Reject = func(int, error) {}
+		if err := fill(set.Rows(public("t"), hint), rowsAt(0, 30, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Write(as, &set); err != nil {
+			t.Fatalf("rows that can be left out: %v", err)
+		}
+	}
+	p.taken(setOption(p.Engine, "t", "read_only", "false"))
+	p.taken(p.write(WithWriter(ctx, "a"), "t", 50)) // the burst of 5 s is there, and no more
+	p.refused(p.write(WithWriter(ctx, "a"), "t", 1), 1, "10 rows a second")
+}
+
 // TestRateOfKeys: keys of rows that are deleted count as rows, for the user and for the table, and what is refused
 // deletes nothing.
 func TestRateOfKeys(t *testing.T) {

@@ -205,6 +205,38 @@ func TestReadOnlyPhysicalTable(t *testing.T) {
 	}
 }
 
+// TestReadOnlyPhysicalTableWhileWritten: a physical table that gets read_only after a write to one of its logical tables
+// is prepared refuses the write.
+func TestReadOnlyPhysicalTableWhileWritten(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	row := []modelRow{{"ts": int64(1), "host": "a", "value": 1.0}}
+	putPart(t, e, "m", metric, row...)
+	var set WriteSet
+	if err := fill(set.Rows(public("m"), hintOf(metric)), []modelRow{{"ts": int64(2), "host": "a", "value": 2.0}}); err != nil {
+		t.Fatal(err)
+	}
+	w := &tableWrite{writeEntry: set.entries[0]}
+	w.fields, w.batch = w.builder.Finish()
+	all := []*tableWrite{w}
+	if err := e.writer.prepare(ctx, all); err != nil || w.rec == nil {
+		t.Fatalf("the write is not prepared: %v", err)
+	}
+	if err := setOption(e, "phys", "read_only", "true"); err != nil {
+		t.Fatal(err)
+	}
+	again, err := e.committer.commit(ctx, all)
+	if err != nil || len(again) != 1 {
+		t.Errorf("%d writes are to be prepared again, %v; want 1", len(again), err)
+	}
+	if err := e.writer.prepare(ctx, again); status.ReasonOf(err) != status.ReadOnlyTable {
+		t.Errorf("the write ends with %v, want a refusal", err)
+	}
+	if got := timesOf(t, e, "m"); got != "1" {
+		t.Errorf("the table has the times %q, want 1", got)
+	}
+}
+
 // TestReadOnlyStore: a store with the option refuses what clients change and takes what the server writes for itself;
 // it is read, flushed and merged.
 func TestReadOnlyStore(t *testing.T) {

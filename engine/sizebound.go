@@ -1,9 +1,9 @@
 package engine
 
 import (
-	"cmp"
 	"context"
-	"math"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +16,8 @@ import (
 
 // sizeBound keeps the parts of each database within its bound: the option max_size, or else Options.MaxDatabaseBytes.
 // Above it the parts go whose newest row is oldest, whole parts by edits of the manifest, as expired ones do. The last
-// group of parts of a database stays, whatever its size. Memtables and the log do not count. Safe for concurrent use.
+// group of parts of a database stays, whatever its size. Memtables and the log do not count. The groups are made in
+// sizegroups.go. Safe for concurrent use.
 type sizeBound struct {
 	*inventory
 	damages   *damages
@@ -134,11 +135,12 @@ func (x *sizeBound) loop(ctx context.Context) {
 	}
 }
 
-// hold drops the oldest parts of the databases that are above their bounds.
+// hold drops the oldest parts of the databases that are above their bounds. Errors of one keep it from no other.
 func (x *sizeBound) hold() error {
 	c := x.catalog.Load()
 	sizes := x.measure(c)
 	x.forget(c)
+	var all []error
 	for db := range c.databases {
 		most := c.maxSize(db, x.o.MaxDatabaseBytes)
 		if most == 0 {
@@ -149,10 +151,10 @@ func (x *sizeBound) hold() error {
 			continue
 		}
 		if err := x.shrink(c, db, sizes[db], most); err != nil {
-			return err
+			all = append(all, fmt.Errorf("database %s: %w", db, err))
 		}
 	}
-	return nil
+	return errors.Join(all...)
 }
 
 // forget drops what is known of databases that are gone.
@@ -212,81 +214,6 @@ func (x *sizeBound) shrink(c *catalog, db string, bytes, most int64) error {
 	return nil
 }
 
-// partGroup is parts of one region that go together.
-type partGroup struct {
-	r      *region
-	parts  []*part // served
-	aside  []*part // set aside
-	newest int64   // time of the newest row, ns since 1970
-	bytes  int64
-	rows   int64
-	fresh  bool // the manifest did not list a part yet: rows in memory may be older versions of its rows
-}
-
-// groups are the parts of a database in groups, the oldest first.
-func (x *sizeBound) groups(c *catalog, db string) (all []*partGroup) {
-	for _, r := range c.regions {
-		s := r.snap.Load()
-		if s.schema.Name.DB == db {
-			all = append(all, x.groupsOf(r, s)...)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b *partGroup) int {
-		return cmp.Or(cmp.Compare(a.newest, b.newest), cmp.Compare(a.r.id, b.r.id))
-	})
-	return all
-}
-
-// groupsOf groups the parts of a region. A part may go only with, or after, the parts that may hold older versions of
-// its rows: else a replaced value or a deleted row would come back. In append mode rows have no versions, and each part
-// goes alone.
-func (x *sizeBound) groupsOf(r *region, s *regionSnap) []*partGroup {
-	fresh := make([]bool, len(s.parts)) // asked before the manifest: a flush lists them together with older versions
-	for i, p := range s.parts {
-		fresh[i] = p.unlisted.Load()
-	}
-	parts := append(slices.Clone(s.parts), x.damages.asideOf(r, s)...)
-	newest := make([]int64, len(parts))
-	for i, p := range parts {
-		newest[i] = inNanoseconds(p.meta.MaxTime, s.schema)
-	}
-	for changed := !s.schema.Options.AppendMode; changed; {
-		changed = false
-		for i, p := range parts {
-			for j, o := range parts {
-				if newest[j] > newest[i] && o.meta.MinSeq <= p.meta.MaxSeq && o.overlaps(p) {
-					newest[i], changed = newest[j], true
-				}
-			}
-		}
-	}
-	groups := map[int64]*partGroup{}
-	var all []*partGroup
-	for i, p := range parts {
-		g := groups[newest[i]]
-		if g == nil || s.schema.Options.AppendMode {
-			g = &partGroup{r: r, newest: newest[i]}
-			groups[newest[i]], all = g, append(all, g)
-		}
-		if i < len(s.parts) {
-			g.parts, g.fresh = append(g.parts, p), g.fresh || fresh[i]
-		} else {
-			g.aside = append(g.aside, p)
-		}
-		g.bytes, g.rows = g.bytes+p.meta.Bytes, g.rows+p.meta.Rows
-	}
-	return all
-}
-
-// inNanoseconds is a time of a table as ns since 1970; what they cannot count is the nearest that they can.
-func inNanoseconds(t int64, of *schema.Table) int64 {
-	unit := int64(math.Pow10(9 - int(of.TimeColumn().Type.Precision)))
-	if t > math.MaxInt64/unit {
-		return math.MaxInt64
-	}
-	return max(t, math.MinInt64/unit) * unit
-}
-
 // drop drops a group by one edit of the manifest; one with parts that are set aside by two, those first. false: it
 // cannot go now.
 func (x *sizeBound) drop(g *partGroup) (bool, error) {
@@ -320,14 +247,14 @@ func (x *sizeBound) note(db string, g *partGroup, bytes, most int64) {
 	x.mu.Lock()
 	s := x.state(db)
 	s.parts, s.rows, s.bytes = s.parts+int64(len(g.parts)+len(g.aside)), s.rows+g.rows, s.bytes+g.bytes
-	s.until = max(s.until, g.newest)
+	s.until = max(s.until, g.until)
 	if s.parts == int64(len(g.parts)+len(g.aside)) {
-		s.until = g.newest
+		s.until = g.until
 	}
 	x.mu.Unlock()
 	x.o.Logger.Warn("oldest parts dropped: the database is above its max_size", "database", db, "table",
 		g.r.snap.Load().schema.Name.Table, "parts", len(g.parts)+len(g.aside), "rows", g.rows, "bytes", g.bytes,
-		"until", time.Unix(0, g.newest).UTC(), "bytes_left", bytes, "max_size", most)
+		"until", time.Unix(0, g.until).UTC(), "bytes_left", bytes, "max_size", most)
 }
 
 var (

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -140,7 +141,8 @@ func TestMaxSizeOfTimesInOtherUnits(t *testing.T) {
 	}
 }
 
-// TestMaxSizeBringsNothingBack: a part with replaced rows or tombstones does not go before the part with what it hides.
+// TestMaxSizeBringsNothingBack: a part with replaced rows or tombstones does not go before the part with what it hides,
+// nor with it where it can stay.
 func TestMaxSizeBringsNothingBack(t *testing.T) {
 	for _, kind := range []modelKind{lastRow, lastNonNull, noTags} {
 		e := mustOpen(t, testOptions(vfs.NewMem()))
@@ -153,22 +155,93 @@ func TestMaxSizeBringsNothingBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		putPart(t, e, "t", kind, rowsAt(60, 70, 1)...)
-		before := timesOf(t, e, "t")
+		for dropped, want := range []int{59, 19, 10, 10} {
+			if dropped > 0 {
+				e.sizes.o.MaxDatabaseBytes = publicSize(t, e).Bytes - 1
+				if err := e.sizes.hold(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			lines, err := scanTable(e, public("t"), everything)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := publicSize(t, e); len(lines) != want || s.DroppedParts != int64(dropped) {
+				t.Errorf("kind %d: %d rows are left, %d parts dropped; want %d, %d: %v", kind, len(lines),
+					s.DroppedParts, want, dropped, lines)
+			}
+		}
+		mustClose(t, e)
+	}
+}
+
+// TestMaxSizeOfFarRow: one row in the far future takes nothing along but its own part: newer parts that it overlaps go
+// after it, the oldest first.
+func TestMaxSizeOfFarRow(t *testing.T) {
+	e := mustOpen(t, testOptions(vfs.NewMem()))
+	defer mustClose(t, e)
+	putPart(t, e, "t", lastRow, append(rowsAt(0, 2, 1), rowsAt(1<<40, 1<<40+1, 1)...)...)
+	for at := int64(10); at < 40; at += 10 {
+		putPart(t, e, "t", lastRow, rowsAt(at, at+2, 1)...)
+	}
+	for dropped, want := range []string{"10 11 20 21 30 31", "20 21 30 31", "30 31"} {
 		e.sizes.o.MaxDatabaseBytes = publicSize(t, e).Bytes - 1
 		if err := e.sizes.hold(); err != nil {
 			t.Fatal(err)
 		}
-		lines, err := scanTable(e, public("t"), everything)
-		if err != nil {
+		if got, s := timesOf(t, e, "t"), publicSize(t, e); got != want || s.DroppedParts != int64(dropped)+1 {
+			t.Errorf("the times are %q, %d parts dropped; want %q, %d", got, s.DroppedParts, want, dropped+1)
+		}
+	}
+}
+
+// TestMaxSizeOfOthersAfterAnError: a database whose parts cannot be dropped keeps no other above its bound.
+func TestMaxSizeOfOthersAfterAnError(t *testing.T) {
+	var armed atomic.Bool
+	broken := errors.New("no")
+	fs := vfs.WithFaults(vfs.NewMem(), func(op vfs.Op, name string) error {
+		if op == vfs.OpWrite && strings.Contains(strings.ToLower(name), "manifest") && armed.CompareAndSwap(true, false) {
+			return broken
+		}
+		return nil
+	})
+	e := mustOpen(t, testOptions(fs))
+	defer mustClose(t, e)
+	dbs := []string{"one", "two"}
+	for _, db := range dbs {
+		if err := e.CreateDatabase(ctx, Database{Name: db}); err != nil {
 			t.Fatal(err)
 		}
-		if len(lines) != 10 {
-			t.Errorf("kind %d: %d rows are left, want the 10 newest (before: %s): %v", kind, len(lines), before, lines)
+		for at := range int64(2) {
+			var set WriteSet
+			name := schema.Name{DB: db, Table: "t"}
+			if err := fill(set.Rows(name, hintOf(appendOnly)), rowsAt(at, at+1, 1)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := e.Write(ctx, &set); err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Flush(ctx, name); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if s := publicSize(t, e); s.DroppedParts != 3 {
-			t.Errorf("kind %d: %d parts dropped, want the 3 that belong together", kind, s.DroppedParts)
+	}
+	parts := func() (n int64) {
+		for _, s := range e.DatabaseSizes() {
+			n += s.DroppedParts
 		}
-		mustClose(t, e)
+		return n
+	}
+	e.sizes.o.MaxDatabaseBytes = 1
+	armed.Store(true)
+	if err := e.sizes.hold(); !errors.Is(err, broken) || !strings.Contains(err.Error(), "database ") {
+		t.Errorf("the error is %v, want that of a database", err)
+	}
+	if parts() != 1 {
+		t.Errorf("%d parts dropped, want that of the other database", parts())
+	}
+	if err := e.sizes.hold(); err != nil || parts() != 2 {
+		t.Errorf("%d parts dropped in the end, %v; want 2", parts(), err)
 	}
 }
 

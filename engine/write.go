@@ -30,6 +30,8 @@ type tableWrite struct {
 	part  []byte // names its part of a batch; nil: the batch has no id
 	known bool   // the table has it already
 
+	stored bool // a memtable has the rows
+
 	left    int   // rows that are left out, see Hint.LeftOut and Hint.Reject
 	leftWhy error // why those of new series are; nil: none are
 	refused refusals
@@ -55,14 +57,34 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 	if err := e.mayChange(ctx, PublicDB); err != nil {
 		return nil, err
 	}
-	if err := e.toll.pay(ctx, e.catalog.Load(), s); err != nil {
+	paid, err := e.toll.pay(ctx, e.catalog.Load(), s)
+	if err != nil {
 		e.metrics.Refused.WithLabelValues("rate").Inc()
 		return nil, err
 	}
+	all, err := e.writeAll(ctx, s)
+	if storedNothing(all, err) {
+		e.toll.refund(paid)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range all {
+		w.tell()
+	}
+	return tally(all), nil
+}
+
+// storedNothing reports whether a write left all rows out, or ended before the first was stored.
+func storedNothing(all []*tableWrite, err error) bool {
+	return !slices.ContainsFunc(all, func(w *tableWrite) bool { return w.stored || err == nil && w.left < w.batch.N })
+}
+
+// writeAll writes what a write has paid for.
+func (e *Engine) writeAll(ctx context.Context, s *WriteSet) (all []*tableWrite, err error) {
 	if err := e.committer.admit(ctx); err != nil {
 		return nil, err
 	}
-	var all []*tableWrite
 	for _, w := range s.entries {
 		if w.builder.Rows() > 0 {
 			t := &tableWrite{writeEntry: w}
@@ -75,13 +97,7 @@ func (e *Engine) Write(ctx context.Context, s *WriteSet) ([]Written, error) {
 			all = append(all, g.write())
 		}
 	}
-	if err := e.writer.write(ctx, all); err != nil {
-		return nil, err
-	}
-	for _, w := range all {
-		w.tell()
-	}
-	return tally(all), nil
+	return all, e.writer.write(ctx, all)
 }
 
 // tally counts the rows by groups of equal options, in order of first use. Rows that expire at once are not counted.
@@ -152,12 +168,22 @@ func (e *Engine) Delete(ctx context.Context, t *schema.Table, keys *vector.Batch
 	if err := e.mayChange(ctx, t.Name.DB); err != nil {
 		return 0, err
 	}
+	var paid *receipt
 	if tab, err := e.Table(t.Name); err == nil && keys.N > 0 { // else refused below
-		if err := e.toll.payKeys(ctx, tab.region.snap.Load().schema, keys); err != nil {
+		if paid, err = e.toll.payKeys(ctx, tab.region.snap.Load().schema, keys); err != nil {
 			e.metrics.Refused.WithLabelValues("rate").Inc()
 			return 0, err
 		}
 	}
+	n, err := e.deleteAll(ctx, t, keys)
+	if err != nil {
+		e.toll.refund(paid)
+	}
+	return n, err
+}
+
+// deleteAll deletes what a deletion has paid for.
+func (e *Engine) deleteAll(ctx context.Context, t *schema.Table, keys *vector.Batch) (int, error) {
 	if err := e.committer.admit(ctx); err != nil {
 		return 0, err
 	}
