@@ -23,8 +23,8 @@ func (c *Config) newRules(n *node, metrics *metricsapi.Options, sql *sqlexec.Exe
 		return nil, nil
 	}
 	r := &c.Rules
-	o := rules.Options{Store: n.store, Samples: metrics.Samples, Queries: metrics.Queries, SQL: sql, Memory: n.pool,
-		DB: r.DB, Files: r.Files, Interval: r.Interval, Timeout: c.Metrics.QueryTimeout, CatchUp: r.CatchUp,
+	o := rules.Options{Store: n.store, Samples: metrics.Samples, Queries: metrics.Queries, SQL: sql,
+		Attend: sql.Attend, Memory: n.pool, DB: r.DB, Files: r.Files, Interval: r.Interval, Timeout: c.Metrics.QueryTimeout, CatchUp: r.CatchUp,
 		Tolerance: r.OutageTolerance, ResendDelay: r.ResendDelay, ExternalURL: r.ExternalURL,
 		ExternalLabels: map[string]string{},
 		Notify: notify.Options{Alertmanagers: r.Alertmanagers, Webhooks: r.Webhooks, Header: r.WebhookHeader,

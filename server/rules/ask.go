@@ -23,12 +23,25 @@ type point struct {
 }
 
 // ask evaluates the expression of a rule at a time.
-func (m *Manager) ask(ctx context.Context, g *group, r *rule, at time.Time) ([]point, error) {
+func (m *Manager) ask(ctx context.Context, g *group, r *rule, at time.Time) (list []point, err error) {
 	at = at.Add(-g.def.QueryOffset)
 	if r.Language == file.SQL {
 		return m.askSQL(ctx, r.Rule, at.Add(-g.interval), at)
 	}
-	return m.askPromQL(ctx, r.Expr, at)
+	if m.o.Attend == nil {
+		return m.askPromQL(ctx, r.Expr, at)
+	}
+	err = m.o.Attend(ctx, m.session(r.Rule, at), r.Expr, func(ctx context.Context) error {
+		list, err = m.askPromQL(ctx, r.Expr, at)
+		return err
+	})
+	return list, err
+}
+
+// session is that of a rule at a time.
+func (m *Manager) session(r *file.Rule, at time.Time) *sqlexec.Session {
+	return &sqlexec.Session{DB: m.o.DB, DBGiven: true, Application: "rule " + r.Name(),
+		Now: func() time.Time { return at }}
 }
 
 // tables are the series that a query sees, within the memory of queries until release.
@@ -70,8 +83,7 @@ func (m *Manager) askPromQL(ctx context.Context, text string, at time.Time) (lis
 
 // askSQL runs the statement of a rule over a range. Each row is a result: its columns are the labels, but for value.
 func (m *Manager) askSQL(ctx context.Context, r *file.Rule, from, to time.Time) (list []point, err error) {
-	s := &sqlexec.Session{DB: m.o.DB, DBGiven: true, Application: "rule " + r.Name(),
-		Now: func() time.Time { return to }}
+	s := m.session(r, to)
 	all, release, err := m.o.SQL.ParseWithin(ctx, s, file.Bind(r.Expr, from.UnixMilli(), to.UnixMilli()))
 	defer release()
 	if err != nil {

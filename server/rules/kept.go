@@ -23,7 +23,7 @@ import (
 // server stopped, and rows of changes before that a webhook does not know of yet. The time of all rows is 0: the last
 // row of a change counts.
 var alertsTable = private.Table{TTL: "forever", OwnTable: engine.OwnTable{
-	Name: engine.AlertsTable, Time: "at", Tags: []string{"alert"},
+	Name: engine.AlertsTable, Time: "at", Tags: []string{"alert"}, Later: []string{"keep_since"},
 	Columns: []vector.Field{
 		{Name: "active_at", Type: vector.Timestamp(3)}, {Name: "alert", Type: vector.StringType},
 		{Name: "annotations", Type: vector.StringType}, {Name: "at", Type: vector.Timestamp(3)},
@@ -32,6 +32,7 @@ var alertsTable = private.Table{TTL: "forever", OwnTable: engine.OwnTable{
 		{Name: "group", Type: vector.StringType}, {Name: "labels", Type: vector.StringType},
 		{Name: "rule", Type: vector.StringType}, {Name: "sent_at", Type: vector.Timestamp(3)},
 		{Name: "value", Type: vector.FloatType},
+		{Name: "keep_since", Type: vector.Timestamp(3)},
 	},
 }}
 
@@ -47,6 +48,7 @@ type kept struct {
 	state                 state
 	activeAt, firedAt     time.Time
 	endedAt               time.Time
+	keepSince             time.Time // since when it fires only because of keep_firing_for; zero: it does not
 
 	// keeping.mu protects what follows.
 	saved     bool            // the table has it as it is
@@ -88,7 +90,8 @@ func identity(file, group, rule, labels string) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// keep writes the rows of the alerts of a rule that began to fire or ended. After an error it tries again at the next
+// keep writes the rows of the alerts of a rule that began to fire or ended, or whose condition is met no longer, or
+// again, while they fire. After an error it tries again at the next
 // evaluation.
 func (m *Manager) keep(ctx context.Context, r *rule, at time.Time) error {
 	m.keeping.mu.Lock()
@@ -103,11 +106,13 @@ func (m *Manager) keep(ctx context.Context, r *rule, at time.Time) error {
 			k = &kept{id: identity(r.group.file, r.group.def.Name, r.Alert, a.key), file: r.group.file,
 				group: r.group.def.Name, rule: r.Alert, labels: a.labels, annotations: a.annotations, value: a.value,
 				state: a.state, activeAt: a.activeAt, firedAt: a.firedAt, endedAt: a.endedAt,
-				delivered: map[string]bool{}}
+				keepSince: a.keepSince, delivered: map[string]bool{}}
 			if a.kept != nil && m.replace(a.kept) {
 				over = append(over, []any{a.kept.rowID(), int64(0)})
 			}
 			a.kept = k // also where it cannot be written: whoever is told is told once
+		case k != nil && a.state == firing && !k.keepSince.Equal(a.keepSince):
+			k.keepSince = a.keepSince
 		case k == nil || k.saved || a.state == pending:
 			continue
 		}
@@ -128,12 +133,15 @@ func (m *Manager) keep(ctx context.Context, r *rule, at time.Time) error {
 
 // row is the values of a row, in the order of the columns.
 func (k *kept) row() []any {
-	var ended, sent any
+	var ended, sent, keep any
 	if !k.endedAt.IsZero() {
 		ended = k.endedAt.UnixMilli()
 	}
 	if !k.sentAt.IsZero() {
 		sent = k.sentAt.UnixMilli()
+	}
+	if !k.keepSince.IsZero() {
+		keep = k.keepSince.UnixMilli()
 	}
 	annotations, err := json.Marshal(k.annotations)
 	if err != nil {
@@ -141,7 +149,7 @@ func (k *kept) row() []any {
 	}
 	return []any{k.activeAt.UnixMilli(), k.rowID(), annotations, int64(0),
 		strings.Join(slices.Sorted(maps.Keys(k.delivered)), "\n"), ended, k.file, k.firedAt.UnixMilli(), k.group,
-		string(promql.AppendLabels(nil, k.labels)), k.rule, sent, k.value}
+		string(promql.AppendLabels(nil, k.labels)), k.rule, sent, k.value, keep}
 }
 
 // forget removes the rows of alerts that are known no longer, once all webhooks know that they ended.
@@ -165,7 +173,7 @@ func (m *Manager) forget(ctx context.Context, gone map[string]*alert) {
 // readKept reads the rows of the table, those of the alerts that were known before the start, in the order of changes.
 func (m *Manager) readKept(ctx context.Context) (list []*kept, err error) {
 	columns := []string{"alert", "file", "group", "rule", "labels", "annotations", "active_at", "fired_at", "value",
-		"ended_at", "delivered", "sent_at"}
+		"ended_at", "delivered", "sent_at", "keep_since"}
 	for row, err := range alertsTable.Rows(ctx, m.o.Store, private.Query{Columns: columns}) {
 		if err != nil {
 			return nil, err
@@ -192,6 +200,9 @@ func (m *Manager) readKept(ctx context.Context) (list []*kept, err error) {
 		}
 		if !row.IsNull(11) {
 			k.sentAt = time.UnixMilli(row.Int(11))
+		}
+		if !row.IsNull(12) {
+			k.keepSince = time.UnixMilli(row.Int(12))
 		}
 		list = append(list, k)
 	}

@@ -146,7 +146,8 @@ func (m *Manager) adopt(g *group) {
 // revived is the alert of a row. If all targets know of it they are told again when it is time.
 func (m *Manager) revived(k *kept) *alert {
 	a := &alert{key: string(promql.AppendLabels(nil, k.labels)), labels: k.labels, annotations: k.annotations,
-		state: k.state, value: k.value, activeAt: k.activeAt, firedAt: k.firedAt, endedAt: k.endedAt, kept: k}
+		state: k.state, value: k.value, activeAt: k.activeAt, firedAt: k.firedAt, endedAt: k.endedAt,
+		keepSince: k.keepSince, kept: k}
 	if len(k.delivered) > 0 && m.notifier.KnownBy(k.delivered) {
 		a.sentAt = k.sentAt
 		if b, ok := m.found.states[a.key]; ok && b.last.After(a.sentAt) {

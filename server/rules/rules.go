@@ -35,6 +35,7 @@ import (
 	"varve/server/rules/notify"
 	"varve/server/web"
 	"varve/server/write/rows/samples"
+	"varve/sqlexec"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/promql"
 )
@@ -46,7 +47,10 @@ type Options struct {
 	Samples *samples.Tables
 	Queries *promql.Service
 	SQL     web.Executor
-	Memory  *exec.Pool // of queries; nil: no bound
+	// Attend shows expressions of PromQL among the running statements while part evaluates them, so that KILL ends
+	// them. nil: nobody sees them.
+	Attend func(ctx context.Context, s *sqlexec.Session, text string, part func(ctx context.Context) error) error
+	Memory *exec.Pool // of queries; nil: no bound
 
 	DB             string   // that rules read and write; default public
 	Files          []string // patterns

@@ -227,6 +227,43 @@ func TestKeepFiringFor(t *testing.T) {
 	b.wantAlerts("")
 }
 
+// TestKeepFiringForOverRestarts: the time for which an alert fires on goes on where it was, and ends at the first look
+// where it has passed; one whose condition was met again begins anew.
+func TestKeepFiringForOverRestarts(t *testing.T) {
+	b := newBench(t, nil)
+	rules := strings.Replace(down, "for: 2m", "keep_firing_for: 5m", 1)
+	b.use(rules)
+	for _, name := range []string{"a", "b"} {
+		b.put(`up{instance="`+name+`"}`, 0)
+	}
+	b.step(0)
+	up := func(values ...float64) {
+		for i, name := range []string{"a", "b"} {
+			b.put(`up{instance="`+name+`"}`, values[i])
+		}
+	}
+	up(1, 1)
+	b.step(time.Minute) // both are kept from minute 1 on
+	up(1, 0)
+	b.step(time.Minute) // b is met again
+	b.restart(time.Minute, rules)
+	up(1, 1)
+	b.step(0) // minute 3: b is kept from now on
+	b.wantAlerts("a firing 0 0; b firing 0 0")
+	b.restart(time.Minute, rules)
+	up(1, 1)
+	b.step(time.Minute) // minute 5
+	b.wantAlerts("a firing 0 0; b firing 0 0")
+	b.restart(time.Minute, rules)
+	up(1, 1)
+	b.step(0) // minute 6
+	b.wantAlerts("b firing 0 0")
+	b.restart(time.Hour, rules)
+	up(1, 1)
+	b.step(0)
+	b.wantAlerts("")
+}
+
 // TestRulesInOrder: a rule sees what those before it in the group wrote, a series that ends is marked.
 func TestRulesInOrder(t *testing.T) {
 	b := newBench(t, nil)

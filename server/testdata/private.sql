@@ -89,6 +89,7 @@ CREATE TABLE IF NOT EXISTS "rule_alerts" (
   "rule" STRING NULL,
   "sent_at" TIMESTAMP(3) NULL,
   "value" DOUBLE NULL,
+  "keep_since" TIMESTAMP(3) NULL,
   TIME INDEX ("at"),
   PRIMARY KEY ("alert")
 )

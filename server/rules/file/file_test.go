@@ -163,6 +163,20 @@ func TestMatch(t *testing.T) {
 	if err != nil || !slices.Equal(got, []string{filepath.Join(dir, "a.yml"), filepath.Join(dir, "b.yml")}) {
 		t.Errorf("got %q, %v", got, err)
 	}
+	for pattern, want := range map[string]int{dir + "/none/*.yml": 0, dir + "/c.txt/*": 0, dir + "/a.yml/b": 0,
+		dir[:len(dir)-1] + "?/[ab].yml": 2, filepath.Dir(dir) + "/*/a.yml": 1, dir + "/a.yml": 1, dir + `/\a.yml`: 1} {
+		if got, err := Match([]string{pattern}); err != nil || len(got) != want {
+			t.Errorf("%s: %q, %v; want %d", pattern, got, err, want)
+		}
+	}
+	if err := os.Symlink("loop", filepath.Join(dir, "loop")); err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range []string{"/loop/*.yml", "/*p/*.yml", "/loop/a.yml", "/" + strings.Repeat("n", 300) + "/*"} {
+		if got, err := Match([]string{dir + "/*.yml", dir + pattern}); err == nil || !strings.Contains(err.Error(), dir) {
+			t.Errorf("%s cannot be read: %q, %v", pattern, got, err)
+		}
+	}
 	if _, err := Match([]string{"["}); err == nil {
 		t.Error("a wrong pattern is taken")
 	}

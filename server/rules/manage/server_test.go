@@ -11,13 +11,15 @@ import (
 	"varve/server"
 	"varve/server/rules"
 	"varve/server/servertest"
+	"varve/sqlexec"
 )
 
 // ruled is a server that evaluates rules.
 func ruled(t *testing.T, change func(o *server.Options, r *rules.Options)) *servertest.House {
 	t.Helper()
 	return servertest.Real(t, func(o *server.Options) {
-		r := rules.Options{Store: o.Saved, Samples: o.Metrics.Samples, SQL: o.Query.Executor}
+		r := rules.Options{Store: o.Saved, Samples: o.Metrics.Samples, SQL: o.Query.Executor,
+			Attend: o.Query.Executor.(*sqlexec.Executor).Attend}
 		if change != nil {
 			change(o, &r)
 		}
@@ -85,7 +87,8 @@ func TestRulesAPI(t *testing.T) {
 	})
 	for _, name := range []string{"a", "b", "c"} {
 		h.Want(h.Do("PUT", "/v1/rules/"+name, fmt.Sprintf(always, "g"+name, "Alert"+name, name)), 200, "")
-		until(h, "/api/v1/rules?rule_name[]=Alert"+name, `"health":"ok"`) // it fires before its evaluation is over
+		until(h, "/api/v1/rules?rule_name[]=Alert"+name, `"state":"firing"`)
+		until(h, "/api/v1/rules?rule_name[]=r:"+name, `"health":"ok"`) // the last of its group
 	}
 	type answer struct {
 		Status string
@@ -185,6 +188,34 @@ func TestFiles(t *testing.T) {
 	h.Want(h.Do("POST", "/-/reload", ""), 200, "")
 	if a := h.Do("GET", "/api/v1/alerts", ""); strings.Contains(a.Body, `"One"`) {
 		t.Errorf("after its file is gone a rule still has %s", a.Body)
+	}
+}
+
+// TestKill: rules of both languages are seen while they are evaluated, and KILL ends them.
+func TestKill(t *testing.T) {
+	h := ruled(t, nil)
+	for language, expr := range map[string]string{
+		"promql": "sum_over_time(sum_over_time(vector(1)[1h:1s])[2h:1s])",
+		"sql": "SELECT sum(a.v * b.v * c.v) AS value FROM generate_series(1, 3000) AS a(v), " +
+			"generate_series(1, 3000) AS b(v), generate_series(1, 3000) AS c(v)",
+	} {
+		h.Want(h.Do("PUT", "/v1/rules/"+language, fmt.Sprintf("groups: [{name: g, interval: 50ms, rules: "+
+			"[{record: slow, language: %s, expr: '%s'}]}]", language, expr)), 200, "")
+		listed := "SELECT id FROM information_schema.process_list WHERE query LIKE '" + expr[:12] + "%'"
+		id := ""
+		for end := time.Now().Add(10 * time.Second); id == ""; {
+			if rows := h.Ask(listed); len(rows) > 0 {
+				id = fmt.Sprint(rows[0][0])
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%s: the rule is not among the running statements", language)
+			}
+		}
+		h.Execute("KILL '" + id + "'")
+		began := time.Now()
+		until(h, "/api/v1/rules", "killed")
+		t.Logf("%s: it ended after %s", language, time.Since(began))
+		h.Want(h.Do("DELETE", "/v1/rules/"+language, ""), 200, "")
 	}
 }
 
