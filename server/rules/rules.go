@@ -12,6 +12,7 @@
 //	documents.go  rules that people save in the server
 //	tell.go       what is sent of alerts, and what was delivered
 //	try.go        a rule over the past, without any effect
+//	silences.go   silences of Alertmanagers, and the alerts that they are for
 //	show.go       what the HTTP API shows
 //	figures.go    figures
 //

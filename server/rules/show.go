@@ -165,6 +165,9 @@ func (m *Manager) Sources() (list []SourceState, at time.Time, failure string) {
 	return list, s.at, failure
 }
 
+// Database is the one that rules read and write.
+func (m *Manager) Database() string { return m.o.DB }
+
 // Targets are the Alertmanagers and webhooks, and what they were told.
 func (m *Manager) Targets() []notify.Told { return m.notifier.Targets() }
 

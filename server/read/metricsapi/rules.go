@@ -17,6 +17,7 @@ type ruleGroup struct {
 	Name           string  `json:"name"`
 	File           string  `json:"file"`
 	Document       string  `json:"document,omitempty"` // of this server: the group is one of this document
+	Database       string  `json:"database"`           // of this server: the rules read and write it
 	Rules          []any   `json:"rules"`
 	Interval       float64 `json:"interval"` // seconds
 	Limit          int     `json:"limit"`
@@ -83,7 +84,7 @@ func (h *Handler) Rules(c *web.Ctx) (tell func(dst []byte) []byte, err error) {
 	}
 	answer.Next = next
 	for i := range list {
-		answer.Groups = append(answer.Groups, shownGroup(&list[i]))
+		answer.Groups = append(answer.Groups, shownGroup(&list[i], h.o.Rules.Database()))
 	}
 	return encoded(answer)
 }
@@ -128,9 +129,10 @@ func (p *params) ruleFilter() (f rules.Filter, err error) {
 	return f, nil
 }
 
-func shownGroup(g *rules.GroupState) ruleGroup {
-	one := ruleGroup{Name: g.Name, File: g.File, Document: g.Document, Rules: []any{}, Interval: g.Interval.Seconds(),
-		Limit: g.Limit, EvaluationTime: g.Took.Seconds(), LastEvaluation: moment(g.Last), Evaluations: g.Evaluations,
+func shownGroup(g *rules.GroupState, db string) ruleGroup {
+	one := ruleGroup{Name: g.Name, File: g.File, Document: g.Document, Database: db, Rules: []any{},
+		Interval: g.Interval.Seconds(),
+		Limit:    g.Limit, EvaluationTime: g.Took.Seconds(), LastEvaluation: moment(g.Last), Evaluations: g.Evaluations,
 		Failures: g.Failures, Missed: g.Missed}
 	for i := range g.Rules {
 		r := &g.Rules[i]

@@ -1,5 +1,5 @@
-// Package manage serves the documents of rules that people make in the dashboard, trials of rules, and the state of
-// files, rules and notifications. Lists of rules and alerts in the form of Prometheus are in package metricsapi.
+// Package manage serves the documents of rules that people make in the dashboard, trials of rules, silences of
+// Alertmanagers, and the state of files, rules and notifications. Lists of rules and alerts in the form of Prometheus are in package metricsapi.
 package manage
 
 import (
@@ -39,6 +39,9 @@ func (h *Handler) Protocol() web.Protocol {
 			web.On(web.Delete, "/v1/rules/{name}", web.AccessAdmin, h.Delete),
 			web.On(web.Post, "/v1/rules/try", web.AccessRead, h.Try),
 			web.On(web.Post, "/-/reload", web.AccessAdmin, h.Reload),
+			web.On(web.Get, "/v1/silences", web.AccessRead, h.Silences),
+			web.On(web.Post, "/v1/silences", web.AccessAdmin, h.Silence),
+			web.On(web.Delete, "/v1/silences/{name}", web.AccessAdmin, h.Expire),
 		},
 	}
 }
@@ -77,6 +80,7 @@ type state struct {
 	Failing   int    `json:"failing"`
 	Pending   int    `json:"pending"`
 	Firing    int    `json:"firing"`
+	Database  string `json:"database"` // that rules read and write
 	LoadedAt  string `json:"loaded_at,omitempty"`
 	Error     string `json:"error,omitempty"`
 }
@@ -122,7 +126,7 @@ func (h *Handler) List(c *web.Ctx) error {
 	}
 	n := h.rules.Counts()
 	a.Status = &state{Groups: n.Groups, Alerting: n.Alerting, Recording: n.Recording, Failing: n.Failing,
-		Pending: n.Pending, Firing: n.Firing, Error: failure}
+		Pending: n.Pending, Firing: n.Firing, Database: h.rules.Database(), Error: failure}
 	if !at.IsZero() {
 		a.Status.LoadedAt = at.UTC().Format(time.RFC3339Nano)
 	}

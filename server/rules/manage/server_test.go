@@ -233,6 +233,8 @@ func TestRights(t *testing.T) {
 		{"PUT", "/v1/rules/web", text, 403, 403, 200}, {"GET", "/v1/rules/web", "", 200, 403, 200},
 		{"GET", "/v1/rules", "", 200, 403, 200}, {"POST", "/v1/rules/try", one, 200, 403, 200},
 		{"GET", "/api/v1/rules", "", 200, 403, 200}, {"POST", "/-/reload", "", 403, 403, 200},
+		{"GET", "/v1/silences", "", 200, 403, 200}, {"POST", "/v1/silences", "{}", 403, 403, 400},
+		{"DELETE", "/v1/silences/x", "", 403, 403, 400}, // there is no Alertmanager
 		{"DELETE", "/v1/rules/web", "", 403, 403, 200},
 	} {
 		for _, who := range []struct {

@@ -35,10 +35,10 @@ type Message struct {
 
 // key names a message: an alert, since when it fires, and whether it does.
 func key(a *Alert) string {
-	return a.ID + "-" + strconv.FormatInt(a.StartsAt.UnixMilli(), 36) + "-" + status(a)
+	return a.ID + "-" + strconv.FormatInt(a.StartsAt.UnixMilli(), 36) + "-" + statusOf(a)
 }
 
-func status(a *Alert) string {
+func statusOf(a *Alert) string {
 	if a.Firing {
 		return "firing"
 	}
@@ -55,7 +55,7 @@ func (t *target) bodyOf(ctx context.Context, list []Alert) ([]byte, error) {
 		return json.Marshal(all)
 	}
 	a := &list[0]
-	m := Message{ID: a.ID, Key: key(a), Status: status(a), Name: a.Rule, Group: a.Group, File: a.File,
+	m := Message{ID: a.ID, Key: key(a), Status: statusOf(a), Name: a.Rule, Group: a.Group, File: a.File,
 		Labels: a.Labels, Annotations: a.Annotations, Value: strconv.FormatFloat(a.Value, 'g', -1, 64),
 		ActiveAt: a.ActiveAt.UTC(), StartsAt: a.StartsAt.UTC(), URL: a.URL}
 	if !a.Firing {

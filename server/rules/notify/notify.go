@@ -4,6 +4,7 @@
 //	notify.go   options, alerts, the targets of a server
 //	target.go   one target: its queue and its sender
 //	bodies.go   what is sent
+//	silences.go what Alertmanagers keep to themselves
 //	figures.go  figures
 package notify
 
