@@ -53,6 +53,7 @@
 //	merge.go mergepick.go splice.go      rows of several runs as one, blocks taken over whole
 //	files.go                             parts on their way in and out; package parts is where they lie
 //	expiry.go sizebound.go sweep.go      what goes
+//	sizegroups.go                        in which order max_size takes parts
 //	part.go guard.go damage.go           open parts, and those that are damaged
 //	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
 //	reading.go moment.go                 what readers need, the snapshot that the scans of a statement share

@@ -205,15 +205,16 @@ func TestReadOnlyPhysicalTable(t *testing.T) {
 	}
 }
 
-// TestReadOnlyPhysicalTableWhileWritten: a physical table that gets read_only after a write to one of its logical tables
-// is prepared refuses the write.
+// TestReadOnlyPhysicalTableWhileWritten: a physical table that gets read_only after a write to one of its logical
+// tables is prepared refuses the write.
 func TestReadOnlyPhysicalTableWhileWritten(t *testing.T) {
 	e := mustOpen(t, testOptions(vfs.NewMem()))
 	defer mustClose(t, e)
 	row := []modelRow{{"ts": int64(1), "host": "a", "value": 1.0}}
 	putPart(t, e, "m", metric, row...)
 	var set WriteSet
-	if err := fill(set.Rows(public("m"), hintOf(metric)), []modelRow{{"ts": int64(2), "host": "a", "value": 2.0}}); err != nil {
+	row[0]["ts"] = int64(2)
+	if err := fill(set.Rows(public("m"), hintOf(metric)), row); err != nil {
 		t.Fatal(err)
 	}
 	w := &tableWrite{writeEntry: set.entries[0]}

@@ -200,7 +200,8 @@ func TestMaxSizeOfOthersAfterAnError(t *testing.T) {
 	var armed atomic.Bool
 	broken := errors.New("no")
 	fs := vfs.WithFaults(vfs.NewMem(), func(op vfs.Op, name string) error {
-		if op == vfs.OpWrite && strings.Contains(strings.ToLower(name), "manifest") && armed.CompareAndSwap(true, false) {
+		if op == vfs.OpWrite && strings.Contains(strings.ToLower(name), "manifest") &&
+			armed.CompareAndSwap(true, false) {
 			return broken
 		}
 		return nil

@@ -24,8 +24,9 @@ func (c *Config) newRules(n *node, metrics *metricsapi.Options, sql *sqlexec.Exe
 	}
 	r := &c.Rules
 	o := rules.Options{Store: n.store, Samples: metrics.Samples, Queries: metrics.Queries, SQL: sql,
-		Attend: sql.Attend, Memory: n.pool, DB: r.DB, Files: r.Files, Interval: r.Interval, Timeout: c.Metrics.QueryTimeout, CatchUp: r.CatchUp,
-		Tolerance: r.OutageTolerance, ResendDelay: r.ResendDelay, ExternalURL: r.ExternalURL,
+		Attend: sql.Attend, Memory: n.pool, DB: r.DB, Files: r.Files, Interval: r.Interval,
+		Timeout: c.Metrics.QueryTimeout, CatchUp: r.CatchUp, Tolerance: r.OutageTolerance,
+		ResendDelay: r.ResendDelay, ExternalURL: r.ExternalURL,
 		ExternalLabels: map[string]string{},
 		Notify: notify.Options{Alertmanagers: r.Alertmanagers, Webhooks: r.Webhooks, Header: r.WebhookHeader,
 			Secret: r.WebhookSecret},

@@ -199,7 +199,8 @@ func TestSilences(t *testing.T) {
 	until(address+"/api/v2/alerts", `"instance":"b"`)
 	ends := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	silence := func(id, matchers string) string {
-		return `{"id":"` + id + `","matchers":[` + matchers + `],"endsAt":"` + ends + `","comment":"work on a","createdBy":"me"}`
+		return `{"id":"` + id + `","matchers":[` + matchers + `],"endsAt":"` + ends +
+			`","comment":"work on a","createdBy":"me"}`
 	}
 	const site = `{"name":"site","value":"no.*","isRegex":true}`
 	made := do("POST", s.url+"/v1/silences",
@@ -229,7 +230,8 @@ func TestSilences(t *testing.T) {
 	until(s.url+"/v1/silences", `"silenced_alerts":[]`)
 	do("DELETE", s.url+"/v1/silences/nosuch", "", 404)
 	for body, want := range map[string]string{
-		"{": "not taken", silence("", ""): "0 matchers", silence("", `{"name":"a","value":".*","isRegex":true}`): "every alert",
+		"{": "not taken", silence("", ""): "0 matchers",
+		silence("", `{"name":"a","value":".*","isRegex":true}`):                                     "every alert",
 		silence("", `{"name":"a","value":"(","isRegex":true}`):                                      "matcher 1",
 		strings.Replace(silence("", site), ends, "2020-01-01T00:00:00Z", 1):                         "not after",
 		strings.Replace(silence("", site), `"comment"`, `"startsAt":"2999-01-01T00:00:00Z","x"`, 1): "not after",

@@ -11,6 +11,7 @@ func figure(name, help string, labels ...string) *prometheus.Desc {
 
 var (
 	rulesFigure   = figure("varve_rules", "Rules that are evaluated, by kind.", "kind")
+	groupsFigure  = figure("varve_rule_groups", "Groups of rules.")
 	failingFigure = figure("varve_rules_failing", "Rules whose last evaluation failed.")
 	alertsFigure  = figure("varve_rule_alerts", "Alerts, by state.", "state")
 	wrongFigure   = figure("varve_rule_files_wrong",
@@ -29,8 +30,8 @@ var (
 
 // Describe and Collect make the manager a collector of its figures and of those of notifications.
 func (m *Manager) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range [...]*prometheus.Desc{rulesFigure, failingFigure, alertsFigure, wrongFigure, loadedFigure,
-		evaluationsFigure, failuresFigure, missedFigure, lastFigure, tookFigure} {
+	for _, d := range [...]*prometheus.Desc{rulesFigure, groupsFigure, failingFigure, alertsFigure, wrongFigure,
+		loadedFigure, evaluationsFigure, failuresFigure, missedFigure, lastFigure, tookFigure} {
 		out <- d
 	}
 	m.notifier.Describe(out)
@@ -44,6 +45,7 @@ func (m *Manager) Collect(out chan<- prometheus.Metric) {
 	n := m.Counts()
 	gauge(rulesFigure, float64(n.Alerting), "alerting")
 	gauge(rulesFigure, float64(n.Recording), "recording")
+	gauge(groupsFigure, float64(n.Groups))
 	gauge(failingFigure, float64(n.Failing))
 	gauge(alertsFigure, float64(n.Pending), pending.String())
 	gauge(alertsFigure, float64(n.Firing), firing.String())

@@ -21,7 +21,8 @@ const (
 	maxRules    = 20_000 // of a file
 	maxLabels   = 128    // of a rule or a group, and annotations
 	maxText     = 64 << 10
-	maxErrors   = 100 // of a file
+	maxErrors   = 100  // of a file
+	maxMerges   = 1000 // mappings that << merges, of a file
 	maxInterval = 366 * 24 * time.Hour
 )
 

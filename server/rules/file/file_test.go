@@ -2,6 +2,7 @@ package file
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,7 +57,13 @@ func TestWrongFiles(t *testing.T) {
 		{"two statements", rule("alert: A\nlanguage: sql\nexpr: SELECT 1; SELECT 2"),
 			"a rule has one statement, here are 2"},
 		{"no query", rule("alert: A\nlanguage: sql\nexpr: DROP TABLE x"), "the statement of a rule is a query"},
-		{"a merge", "a: &a {x: 1}\ngroups:\n- <<: *a", "merging mappings"},
+		{"an unknown field by a merge", "groups:\n- &a {name: g, nome: x}\n- {<<: *a, name: h}",
+			`f:2: group "g": unknown field "nome"`},
+		{"a merge of a text", "groups:\n- <<: a", "f:2: << takes a mapping or a list of mappings"},
+		{"a merge of texts", "groups:\n- <<: [a]", "f:2: << takes a mapping or a list of mappings"},
+		{"a merge with itself", "groups:\n- &a {name: g, <<: *a}", "mappings are merged, or one with itself"},
+		{"merges that double", "groups:\n- &a {name: g}\n- &b {<<: [*a, *a, *a, *a]}\n- &c {<<: [*b, *b, *b, *b]}\n" +
+			"- &d {<<: [*c, *c, *c, *c]}\n- &e {<<: [*d, *d, *d, *d]}\n- {<<: [*e, *e, *e, *e]}", "1000 mappings are merged"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, err := Parse("f", []byte(c.text))
@@ -173,7 +180,8 @@ func TestMatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, pattern := range []string{"/loop/*.yml", "/*p/*.yml", "/loop/a.yml", "/" + strings.Repeat("n", 300) + "/*"} {
-		if got, err := Match([]string{dir + "/*.yml", dir + pattern}); err == nil || !strings.Contains(err.Error(), dir) {
+		got, err := Match([]string{dir + "/*.yml", dir + pattern})
+		if err == nil || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%s cannot be read: %q, %v", pattern, got, err)
 		}
 	}
@@ -185,11 +193,40 @@ func TestMatch(t *testing.T) {
 	}
 }
 
+// TestMerge: << brings the keys that a mapping has not itself, those of earlier mappings of a list before later ones.
+func TestMerge(t *testing.T) {
+	f, err := Parse("f", []byte(`groups:
+- name: g
+  rules:
+  - &a
+    alert: A
+    expr: up == 0
+    for: 1m
+    labels: &l {severity: page, team: x}
+  - {<<: *a, alert: B, labels: {<<: *l, team: y}}
+  - alert: C
+    <<: [{expr: up == 1}, *a, {keep_firing_for: 2m}]
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range f.Groups[0].Rules {
+		got = append(got, fmt.Sprint(r.Alert, "|", r.Expr, "|", r.For, "|", r.KeepFiringFor, "|", r.Labels))
+	}
+	want := []string{"A|up == 0|1m0s|0s|map[severity:page team:x]", "B|up == 0|1m0s|0s|map[severity:page team:y]",
+		"C|up == 1|1m0s|2m0s|map[severity:page team:x]"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // FuzzParse: any text gives a file or errors.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("groups:\n- name: g\n  rules:\n  - {alert: A, expr: up, for: 1m, labels: {a: '{{ $value }}'}}"))
 	f.Add([]byte("groups: &a [*a]"))
 	f.Add([]byte("a: &a {b: *a}\ngroups: *a"))
+	f.Add([]byte("groups:\n- &a {name: g, <<: *a}\n- {<<: [*a, {rules: []}]}"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		got, err := Parse("f", text)
 		if (got == nil) == (err == nil) {

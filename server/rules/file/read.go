@@ -21,6 +21,7 @@ type reader struct {
 	group, rule string
 	errs        Errors
 	rules       int
+	merges      int
 }
 
 // Parse reads a file. The error is of type Errors.
@@ -94,7 +95,8 @@ func (r *reader) mapping(n *yaml.Node, fields map[string]func(*yaml.Node)) {
 	})
 }
 
-// pairs visits the keys and values of a mapping; each key stands there once.
+// pairs visits the keys and values of a mapping; each key stands there once. Those that << merges into it come last, if
+// it has not the same itself.
 func (r *reader) pairs(n *yaml.Node, seen map[string]bool, visit func(key, value *yaml.Node)) {
 	n = target(n)
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
@@ -104,13 +106,14 @@ func (r *reader) pairs(n *yaml.Node, seen map[string]bool, visit func(key, value
 		r.fail(n, "expected keys with values")
 		return
 	}
+	var merges []*yaml.Node
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], target(n.Content[i+1])
 		switch {
 		case key.Kind != yaml.ScalarNode:
 			r.fail(key, "a key is a text")
 		case key.Tag == "!!merge":
-			r.fail(key, "merging mappings with << is not supported: write the keys out")
+			merges = append(merges, n.Content[i+1])
 		case seen[key.Value]:
 			r.fail(key, "%q stands there twice", key.Value)
 		default:
@@ -118,6 +121,44 @@ func (r *reader) pairs(n *yaml.Node, seen map[string]bool, visit func(key, value
 			visit(key, value)
 		}
 	}
+	for _, m := range merges {
+		r.merge(m, seen, visit)
+	}
+}
+
+// merge visits the keys and values of a mapping, or of the mappings of a list, that were not seen yet.
+func (r *reader) merge(n *yaml.Node, seen map[string]bool, visit func(key, value *yaml.Node)) {
+	if r.merges++; r.merges > maxMerges {
+		if r.merges == maxMerges+1 {
+			r.fail(n, "more than %d mappings are merged, or one with itself", maxMerges)
+		}
+		return
+	}
+	switch n = target(n); n.Kind {
+	case yaml.SequenceNode:
+		for _, one := range n.Content {
+			if target(one).Kind != yaml.MappingNode {
+				r.fail(one, "<< takes a mapping or a list of mappings")
+				continue
+			}
+			r.merge(one, seen, visit)
+		}
+	case yaml.MappingNode:
+		r.pairs(unseen(n, seen), seen, visit)
+	default:
+		r.fail(n, "<< takes a mapping or a list of mappings")
+	}
+}
+
+// unseen is a mapping without the keys that were seen.
+func unseen(n *yaml.Node, seen map[string]bool) *yaml.Node {
+	rest := &yaml.Node{Kind: yaml.MappingNode, Line: n.Line}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key := n.Content[i]; key.Kind != yaml.ScalarNode || key.Tag == "!!merge" || !seen[key.Value] {
+			rest.Content = append(rest.Content, key, n.Content[i+1])
+		}
+	}
+	return rest
 }
 
 // list visits the elements of a list.

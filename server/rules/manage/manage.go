@@ -1,5 +1,6 @@
 // Package manage serves the documents of rules that people make in the dashboard, trials of rules, silences of
-// Alertmanagers, and the state of files, rules and notifications. Lists of rules and alerts in the form of Prometheus are in package metricsapi.
+// Alertmanagers, and the state of files, rules and notifications. Lists of rules and alerts in the form of Prometheus
+// are in package metricsapi.
 package manage
 
 import (

@@ -20,6 +20,7 @@ type unasked struct {
 
 // silences is an answer with silences.
 type silences struct {
+	Managers []string         `json:"alertmanagers"` // that are configured
 	Silences []notify.Silence `json:"silences"`
 	Alerts   []rules.Silenced `json:"silenced_alerts"`
 	Failed   []unasked        `json:"failed,omitempty"`
@@ -32,7 +33,12 @@ func (h *Handler) Silences(c *web.Ctx) error {
 		c.Watch()
 	}
 	list, alerts, failed := h.rules.Silences(c.Context)
-	a := silences{Silences: orNone(list), Alerts: orNone(alerts)}
+	a := silences{Managers: []string{}, Silences: orNone(list), Alerts: orNone(alerts)}
+	for _, t := range h.rules.Targets() {
+		if t.Kind == "alertmanager" {
+			a.Managers = append(a.Managers, t.Address)
+		}
+	}
 	for _, at := range slices.Sorted(maps.Keys(failed)) {
 		a.Failed = append(a.Failed, unasked{at, failed[at].Error()})
 	}

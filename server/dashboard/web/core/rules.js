@@ -1,5 +1,5 @@
-// The rules that the server evaluates by itself, as its metrics API lists them, what their alerts did over a range, and
-// documents of one rule.
+// The rules that the server evaluates by itself, as its metrics API lists them, what their alerts did over a range,
+// documents of one rule, and silences.
 
 import { json, request } from './api.js';
 
@@ -38,6 +38,7 @@ import { json, request } from './api.js';
  * @property {number} interval s
  * @property {number} evaluationTime s
  * @property {string} lastEvaluation
+ * @property {string} [database] that its rules read and write
  * @property {number} [missed] evaluations that were left out
  * @property {Rule[]} rules
  */
@@ -198,3 +199,60 @@ export const save = (name, document) =>
 
 /** remove takes a document away. @param {string} name */
 export const remove = (name) => request(path(name), { method: 'DELETE', retry: false });
+
+/**
+ * Matcher is a condition of a silence.
+ * @typedef {{name: string, value: string, isRegex: boolean, isEqual?: boolean}} Matcher
+ * @typedef {{id: string, matchers: Matcher[], startsAt: string, endsAt: string, createdBy: string, comment: string,
+ *   status: {state: 'pending'|'active'|'expired'}}} Silence
+ * @typedef {{alertmanagers: string[], silences: Silence[], silenced_alerts: {labels: Record<string, string>, by:
+ *   string[]}[], failed?: {url: string, error: string}[]}} Silences
+ */
+
+/** matcherText writes a condition. @param {Matcher} m */
+export const matcherText = ({ name, value, isRegex, isEqual = true }) =>
+  name + (isRegex ? (isEqual ? '=~' : '!~') : isEqual ? '=' : '!=') + JSON.stringify(value);
+
+/**
+ * matchersOf reads conditions such as a="b", c=~"d|e"; null: they cannot be read.
+ * @param {string} text
+ * @returns {Matcher[]|null}
+ */
+export function matchersOf(text) {
+  const one = /\s*([^\s=!~,"]+)\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"|[^",]*?)\s*(?:,|$)/y;
+  /** @type {Matcher[]} */
+  const all = [];
+  while (text.slice(one.lastIndex).trim() !== '') {
+    const m = one.exec(text);
+    if (!m) return null;
+    try {
+      all.push({ name: m[1], value: m[3].startsWith('"') ? JSON.parse(m[3]) : m[3], isRegex: m[2].endsWith('~'),
+        isEqual: !m[2].startsWith('!') });
+    } catch {
+      return null; // an escape that there is not
+    }
+  }
+  return all;
+}
+
+const units = /** @type {Record<string, number>} */ ({ m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 });
+
+/** longOf reads a time such as 1h30m, ms; null: it cannot be read. @param {string} text */
+export function longOf(text) {
+  if (!/^(\d{1,4}[mhdw])+$/.test(text.trim())) return null;
+  const ms = [...text.matchAll(/(\d+)([mhdw])/g)].reduce((sum, [, n, unit]) => sum + Number(n) * units[unit], 0);
+  return ms > 0 ? ms : null;
+}
+
+/** keyOf names an alert by its labels. @param {Record<string, string>} labels */
+export const keyOf = (labels) => JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** silences asks for those of all Alertmanagers. @param {AbortSignal} signal @returns {Promise<Silences>} */
+export const silences = (signal) => json('v1/silences', { background: true, signal });
+
+/** silence makes a silence. @param {Omit<Silence, 'id'|'status'|'startsAt'>} of */
+export const silence = (of) => request('v1/silences', { method: 'POST', body: JSON.stringify(of), retry: false,
+  headers: { 'Content-Type': 'application/json' } });
+
+/** expire ends a silence. @param {string} id */
+export const expire = (id) => request(`v1/silences/${encodeURIComponent(id)}`, { method: 'DELETE', retry: false });

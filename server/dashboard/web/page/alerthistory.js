@@ -36,14 +36,14 @@ const at = (s) => showTime(BigInt(Math.round(s)) * 1_000_000_000n, 0, zone.value
  * @param {string} selector
  * @param {string} by keeps the labels that name an alert
  * @param {(metric: Record<string, string>) => string} nameOf
- * @param {AbortSignal} signal
+ * @param {{db?: string, signal: AbortSignal}} options db: of the rules
  * @returns {Promise<History & {labels: Map<string, Record<string, string>>}>}
  */
-async function states(selector, by, nameOf, signal) {
+async function states(selector, by, nameOf, options) {
   const grid = gridNow(), within = `last_over_time(${selector}[${grid.step}s])`;
   const query = `${by} (${within} or ${selector})`.trim();
   const { lines } = await ask.read('readRange', 'query_range', { query, ...grid }, [grid, mostStates],
-    { signal, background: true });
+    { ...options, background: true });
   const found = new Map(), labels = new Map();
   for (const { metric, values } of lines) {
     const { alertstate, ...rest } = metric, name = nameOf(rest);
@@ -53,9 +53,13 @@ async function states(selector, by, nameOf, signal) {
   return { grid, states: found, labels };
 }
 
-/** historyOfAll asks when the alerts of each name were pending and fired. @param {AbortSignal} signal */
-export const historyOfAll = (signal) =>
-  states('ALERTS', 'count by (alertname, alertstate)', (m) => m.alertname ?? '', signal);
+/**
+ * historyOfAll asks when the alerts of each name were pending and fired.
+ * @param {string|undefined} db of the rules
+ * @param {AbortSignal} signal
+ */
+export const historyOfAll = (db, signal) =>
+  states('ALERTS', 'count by (alertname, alertstate)', (m) => m.alertname ?? '', { db, signal });
 
 /**
  * Strip draws when an alert was pending and fired.
@@ -88,11 +92,14 @@ function selectorOf(rule) {
     : ask.selector('ALERTS', [{ name: 'alertname', type: '=', value: rule.name }, ...fixed]);
 }
 
-/** History is that of a rule; another range asks anew. @param {{rule: import('../core/rules.js').Rule}} props */
-export const History = ({ rule }) => html`<${Latest} key=${JSON.stringify(range.value)} rule=${rule} />`;
+/** @typedef {{rule: import('../core/rules.js').Rule, group: import('../core/rules.js').Group}} Of */
 
-/** @param {{rule: import('../core/rules.js').Rule}} props */
-function Latest({ rule }) {
+/** History is that of a rule; another range asks anew. @param {Of} props */
+export const History = ({ rule, group }) =>
+  html`<${Latest} key=${JSON.stringify(range.value)} rule=${rule} group=${group} />`;
+
+/** @param {Of} props */
+function Latest({ rule, group }) {
   const [found, setFound] = useState(/** @type {Awaited<ReturnType<typeof states>>|null} */ (null));
   const [values, setValues] = useState(/** @type {(import('../core/series.js').Range & {grid: Grid})|null} */ (null));
   const [error, setError] = useState(/** @type {import('../core/api.js').ApiError|null} */ (null));
@@ -102,9 +109,9 @@ function Latest({ rule }) {
     const grid = gridNow();
     try {
       const [when, what] = await Promise.all([
-        alerting ? states(selectorOf(rule), '', (m) => JSON.stringify(m), signal) : null,
-        asked ? ask.read('readRange', 'query_range', { query, ...grid }, [grid, most], { signal, background: true })
-          : null]);
+        alerting ? states(selectorOf(rule), '', (m) => JSON.stringify(m), { db: group.database, signal }) : null,
+        asked ? ask.read('readRange', 'query_range', { query, ...grid }, [grid, most], { signal, background: true,
+          db: group.database }) : null]);
       setFound(when);
       setValues(what && { ...what, grid });
       setError(null);

@@ -4,14 +4,21 @@ import { html, useEffect, useState } from '../lib/ui.js';
 import { count, duration } from '../core/format.js';
 import * as router from '../core/router.js';
 import * as saved from '../core/saved.js';
-import { zone } from '../core/state.js';
+import { session, zone } from '../core/state.js';
 import * as store from '../core/store.js';
 import { second, showShort } from '../core/time.js';
 import { Icon } from '../ui/icons.js';
 import { keep, remove } from '../ui/keep.js';
 import { copyLink } from '../ui/link.js';
+import { ruleOf } from './logsrule.js';
 import { rangeText } from '../ui/timepicker.js';
 import { historyName } from './logsrun.js';
+
+/** makeRule begins a rule of what is looked at. @param {import('./logsrun.js').LogsRun} run */
+function makeRule(run) {
+  const scope = run.scope.value;
+  if (scope?.roles.time) void router.go('alerts', { make: '1', lang: 'sql', e: ruleOf(scope, run.state.get('db')) });
+}
 
 /**
  * LogsMenu is the content of the menu.
@@ -34,6 +41,9 @@ export function LogsMenu({ run, onExport, close }) {
         <${Icon} name="link" />Copy link with fixed times</button>
       <button role="menuitem" disabled=${!run.rows.value} onClick=${does(onExport)}>
         <${Icon} name="download" />Export…</button>
+      ${session.value.features?.includes('rules') && html`<button role="menuitem"
+        disabled=${!run.scope.value?.roles.time} onClick=${does(() => makeRule(run))}>
+        <${Icon} name="alerts" />Make a rule…</button>`}
       ${views.length > 0 && html`<hr /><span class="soft small">Kept views</span>
         ${views.map((s) => html`<span class="row" key=${s.id}>
           <button class="grow" role="menuitem" onClick=${does(() => void router.go('logs', s.definition.keys))}>

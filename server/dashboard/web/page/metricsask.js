@@ -39,12 +39,12 @@ export async function post(path, fields, options = {}) {
  * read asks an endpoint and has its answer read, in the worker when it is large.
  * @template {keyof typeof readers} R
  * @param {R} reader @param {string} path @param {Form} fields @param {any[]} args of the reader behind the body
- * @param {{signal?: AbortSignal, background?: boolean}} [options]
+ * @param {{signal?: AbortSignal, background?: boolean, db?: string}} [options] db: another one than that of the page
  * @returns {Promise<ReturnType<(typeof readers)[R]>>}
  */
-export async function read(reader, path, fields, args, options = {}) {
+export async function read(reader, path, fields, args, { db: of = db.value, ...options } = {}) {
   const answer = await request(base + path,
-    { ...options, query: { db: db.value }, method: 'POST', body: form(fields) });
+    { ...options, query: { db: of }, method: 'POST', body: form(fields) });
   const body = await answer.arrayBuffer();
   return body.byteLength <= small ? /** @type {any} */ (readers[reader])(body, ...args)
     : ask(0, reader, [body, ...args], [body]);

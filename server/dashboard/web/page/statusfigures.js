@@ -2,7 +2,7 @@
 
 import { html } from '../lib/ui.js';
 import { quantile } from '../core/exposition.js';
-import { bytes, count, duration, short } from '../core/format.js';
+import { bytes, count, duration, plural, short } from '../core/format.js';
 import { last, rates, readings, values } from '../core/watch.js';
 import { Spark } from '../ui/spark.js';
 
@@ -61,6 +61,29 @@ function Shares({ list }) {
       note=${`of ${known(sum(now, 'varve_budget_limit_bytes', of), bytes)}`} />`)}</dl>`;
 }
 
+/**
+ * Rules is a line about the rules that the server evaluates.
+ * @param {{list: import('../core/exposition.js').Figures[]}} props
+ */
+function Rules({ list }) {
+  const now = list[list.length - 1], groups = now.sum('varve_rule_groups');
+  if (!Number.isFinite(groups)) return null; // it evaluates none
+  const alerts = (/** @type {string} */ state) => (/** @type {import('../core/exposition.js').Figures} */ f) =>
+    f.sum('varve_rule_alerts', (l) => l.state === state) || 0;
+  const told = (/** @type {string} */ name) => now.sum(`varve_rule_notifications_${name}`) || 0;
+  const wrong = now.sum('varve_rule_files_wrong') || 0;
+  return html`<h2>Rules</h2><dl class="figures">
+    <${Figure} name="Rules" value=${count(now.sum('varve_rules') || 0)} note=${`in ${plural(groups, 'group')}`} />
+    <${Figure} name="Firing" value=${count(alerts('firing')(now))} spark=${list.map(alerts('firing'))}
+      note=${`${count(alerts('pending')(now))} pending`} />
+    <${Figure} name="Failing" value=${count(now.sum('varve_rules_failing') || 0)}
+      spark=${values(list, 'varve_rules_failing')} note=${wrong > 0 ? `${plural(wrong, 'file is', 'files are')} wrong`
+        : ''} />
+    <${Figure} name="Notifications" value=${count(told('waiting'))}
+      note=${`waiting, ${count(told('dropped_total'))} dropped`} />
+  </dl>`;
+}
+
 /** @param {{status: any, clockMS: number|null, zone: string, untold?: string}} props untold is why there is no clock */
 export function About({ status, clockMS, zone, untold }) {
   const now = readings.value[readings.value.length - 1];
@@ -104,6 +127,7 @@ export function Activity() {
     </dl>
     <${Waits} list=${list} />
     <${Shares} list=${list} />
+    <${Rules} list=${list} />
     <h2>Has</h2>
     <dl class="figures">
       <${Figure} name="Memory" value=${known(last(memory), bytes)} spark=${memory}
