@@ -88,6 +88,7 @@ func TestRulesAPI(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		h.Want(h.Do("PUT", "/v1/rules/"+name, fmt.Sprintf(always, "g"+name, "Alert"+name, name)), 200, "")
 		until(h, "/api/v1/rules?rule_name[]=Alert"+name, `"state":"firing"`)
+		until(h, "/api/v1/rules?rule_name[]=Alert"+name, `"health":"ok"`) // it fires before its evaluation is over
 		until(h, "/api/v1/rules?rule_name[]=r:"+name, `"health":"ok"`) // the last of its group
 	}
 	type answer struct {

@@ -5,7 +5,7 @@ import { described, isAbort, json } from '../core/api.js';
 import { count, duration, oneLine, plural } from '../core/format.js';
 import { definition, draftOf, fits, isKind, itemsOf, keyOf, kinds, matcherText, remove, runsOf, silences } from
   '../core/rules.js';
-import { closed, range, session } from '../core/state.js';
+import { closed, db, range, session } from '../core/state.js';
 import { useKeys } from '../core/keys.js';
 import { ask } from '../ui/ask.js';
 import { ErrorBox } from '../ui/error.js';
@@ -83,7 +83,7 @@ export function Page({ state }) {
       setError(null);
       const fires = data.groups.some((/** @type {Group} */ g) => g.rules.some((r) => r.state === 'firing'));
       const untold = typeof history === 'string' ? history : fires && history.states.size === 0
-        ? 'the database of the rules has no alerts in this range' : '';
+        ? `database ${data.groups[0].database ?? db.value} has no alerts in this range` : '';
       setFound({ groups: data.groups, of, untold, history: typeof history === 'string' || untold ? null : history,
         quiet: hushed && hushed.alertmanagers.length > 0 ? hushed : null });
     } catch (e) {
