@@ -12,11 +12,12 @@ const maxCompared = 5000
 // noTable is the error for a table that is not there, with the nearest that is; prefix stands before it, cause is what
 // the store said.
 func (x *Executor) noTable(s *Session, cause error, prefix string, n schema.Name) error {
-	text := prefix + "Table not found: " + n.String() + x.nearTable(s, n)
+	hint := x.nearTable(s, n)
+	text := prefix + "Table not found: " + n.String() + hint
 	if cause == nil {
-		return status.New(status.TableNotFound, "%s", text)
+		return status.Hinted(status.New(status.TableNotFound, "%s", text), hint)
 	}
-	return status.Wrap(cause, status.TableNotFound, "%s", text)
+	return status.Hinted(status.Wrap(cause, status.TableNotFound, "%s", text), hint)
 }
 
 // nearTable is the hint of an error for a table that is not there; empty when nothing in its database has a name like

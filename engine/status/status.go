@@ -5,6 +5,7 @@ package status
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Code is a status code of the interface. The numbers are part of the contract and never change.
@@ -83,6 +84,8 @@ type Error struct {
 	Reason Reason // 0: none is known
 	Msg    string
 	Cause  error
+	// Hint is the end of Msg that says what may have been meant, for protocols that tell it apart; empty: nothing does.
+	Hint string
 	// Place is where in the text of the request the error is; nil: nowhere in particular.
 	Place *Place
 }
@@ -98,7 +101,17 @@ func (e *Error) At(line, column, length int) *Error {
 
 // WithMessage is the error with another message and without its place.
 func (e *Error) WithMessage(format string, args ...any) *Error {
-	return &Error{Code: e.Code, Reason: e.Reason, Msg: fmt.Sprintf(format, args...), Cause: e.Cause}
+	return &Error{Code: e.Code, Reason: e.Reason, Msg: fmt.Sprintf(format, args...), Hint: e.Hint,
+		Cause: e.Cause}
+}
+
+// Hinted notes the end of the message of an error that New or Wrap has made as its hint. Other errors stay as they are.
+func Hinted(err error, hint string) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Hint = strings.TrimLeft(hint, ". ")
+	}
+	return err
 }
 
 func (e *Error) Error() string { return e.Msg }

@@ -109,7 +109,8 @@ func (c *Context) Call(name string, args ...Expr) (Expr, error) {
 		f = c.Private[name].f
 	}
 	if f == nil {
-		return nil, status.Because(planError("Invalid function '%s'.%s", name, didYouMean(name)), status.NoFunction)
+		hint := didYouMean(name)
+		return nil, status.Hinted(status.Because(planError("Invalid function '%s'.%s", name, hint), status.NoFunction), hint)
 	}
 	if len(args) < f.min || f.max >= 0 && len(args) > f.max {
 		return nil, planError("function '%s' takes %s, found %d", f.Name, arity(f), len(args))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"varve/engine/nearest"
+	"varve/engine/status"
 	"varve/engine/vector"
 )
 
@@ -55,7 +56,8 @@ func VariableNames() []string { return slices.Sorted(maps.Keys(variables)) }
 func (c *Context) variable(name string) (Expr, error) {
 	value, ok := c.Variable(name)
 	if !ok {
-		return nil, planError("Unknown system variable '%s'.%s", name, nearest.Hint(name, VariableNames()))
+		hint := nearest.Hint(name, VariableNames())
+		return nil, status.Hinted(planError("Unknown system variable '%s'.%s", name, hint), hint)
 	}
 	return Text(value), nil
 }

@@ -253,8 +253,9 @@ func (p *parser) expected(what string) error {
 		found = strings.ToValidUTF8(found[:57], "") + "...'"
 	}
 	err := syntaxError(p.src, p.tok.pos, "expected %s, found %s", what, found)
-	err.Msg += p.hint(clauseWords)
-	return err
+	hint := p.hint(clauseWords)
+	err.Msg += hint
+	return status.Hinted(err, hint)
 }
 
 func (p *parser) fail(at Pos, format string, args ...any) error {

@@ -76,9 +76,10 @@ func (p *parser) notSupported() error {
 	if outOfScope[p.tok.text] {
 		word, hint = strings.ToUpper(word), ""
 	}
-	return status.New(status.Unsupported, "SQL statement is not supported, keyword: %s at line %d, column %d%s", word,
+	err := status.New(status.Unsupported, "SQL statement is not supported, keyword: %s at line %d, column %d%s", word,
 		line, column, hint).
 		At(line, column, tokenLength(p.src, p.tok.pos))
+	return status.Hinted(err, hint)
 }
 
 // unsupported is the error for a statement that is known but not supported; what are its first words.

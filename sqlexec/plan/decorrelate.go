@@ -334,6 +334,7 @@ func (o *outer) value(i int) expr.Expr {
 	case o.behind > 0:
 		return &expr.Column{Index: o.behind + i, Name: c.Name, T: c.Type, Null: c.Nullable}
 	case o.values == nil:
+		o.blanks++
 		return &expr.Const{Value: vector.ConstNull(c.Type), Typed: true}
 	}
 	return &expr.Const{Value: o.values[i], Typed: true}

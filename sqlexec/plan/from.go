@@ -212,7 +212,7 @@ func (b *binder) cteRef(i int, a *parse.Alias) (Node, error) {
 	saved, db := b.ctes, b.db
 	b.ctes, b.db = b.ctes[:c.depth:c.depth], c.db
 	defer func() { b.ctes, b.db = saved, db }()
-	n, err := b.query(c.query, nil)
+	n, err := b.query(c.query, c.out)
 	if err != nil {
 		return nil, err
 	}

@@ -42,6 +42,7 @@ type cte struct {
 	cols  []parse.Ident
 	depth int // how many CTEs it can itself see
 	db    string
+	out   *outer  // the query around the one that defines it; nil: none
 	rows  *Values // of a recursive one; nil: the query is bound anew for every use, so that pushdown differs
 }
 
@@ -53,7 +54,8 @@ const (
 
 // recurse runs a recursive common table expression, anchor UNION [ALL] step, to its end: the step sees the rows that
 // the one before it made. UNION keeps each row once. A query that does not name itself is no such thing and is left as
-// it is.
+// it is. One that refers to the query around it has other rows for each row of that one, and none while that row is only
+// looked at.
 func (b *binder) recurse(c *cte) error {
 	if c.rows = b.st.recursive[c.query]; c.rows != nil {
 		return nil
@@ -64,10 +66,12 @@ func (b *binder) recurse(c *cte) error {
 	}
 	saved, kept := b.ctes, b.st.kept
 	defer func() { b.ctes = saved }()
-	if err := b.with(c.query); err != nil {
+	around := scope{outer: c.out}
+	hits, blanks := around.hits(), around.blanks()
+	if err := b.with(c.query, c.out); err != nil {
 		return err
 	}
-	anchor, err := b.body(op.L, nil)
+	anchor, err := b.body(op.L, c.out)
 	if err != nil {
 		return err
 	}
@@ -82,11 +86,23 @@ func (b *binder) recurse(c *cte) error {
 	if !op.All {
 		anchor = &Distinct{Input: anchor}
 	}
+	all := vector.NewBatch(types(cols)...)
+	own := *c
+	own.rows = &Values{Cols: cols, Batch: all}
+	if c.out != nil {
+		if _, err := b.stepOf(op, own); err != nil {
+			return err
+		}
+	}
+	alone := around.hits() == hits
+	if around.blanks() != blanks {
+		c.rows = own.rows
+		return nil
+	}
 	step, err := b.run(anchor, maxRecursiveRows+1)
 	if err != nil {
 		return err
 	}
-	all := vector.NewBatch(types(cols)...)
 	for depth := 0; step.N > 0; depth++ {
 		if err := b.keep(exec.BatchBytes(step)); err != nil {
 			return err
@@ -96,14 +112,13 @@ func (b *binder) recurse(c *cte) error {
 				"the recursive query %s goes deeper than %d steps or makes more than %d rows", c.name, maxRecursions,
 				maxRecursiveRows)
 		}
-		own := *c
 		own.rows = &Values{Cols: cols, Batch: step}
-		if step, err = b.recursion(op, own, cols, all); err != nil {
+		if step, err = b.recursion(op, own, all); err != nil {
 			return err
 		}
 	}
 	c.rows = &Values{Cols: cols, Batch: all}
-	if !b.recursing {
+	if alone && !b.recursing {
 		if b.st.recursive == nil {
 			b.st.recursive = map[*parse.Query]*Values{}
 		}
@@ -112,25 +127,32 @@ func (b *binder) recurse(c *cte) error {
 	return nil
 }
 
-// recursion runs the step of a recursive query once. Without ALL the rows that are there already are left out.
-func (b *binder) recursion(op *parse.SetOp, own cte, cols []Column, all *vector.Batch) (*vector.Batch, error) {
+// stepOf binds the step of a recursive query over the rows of the step before, those of own.
+func (b *binder) stepOf(op *parse.SetOp, own cte) (Node, error) {
 	saved, around := b.ctes, b.recursing
 	defer func() { b.ctes, b.recursing = saved, around }()
 	defer b.again()()
 	b.recursing = true
 	b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], own)
-	n, err := b.body(op.R, nil)
+	n, err := b.body(op.R, own.out)
 	if err != nil {
 		return nil, err
 	}
+	cols := own.rows.Cols
 	if len(n.Columns()) != len(cols) {
 		return nil, planError("the recursive query %s gives %d columns at first and %d later", own.name, len(cols),
 			len(n.Columns()))
 	}
-	if n, err = b.castTo(n, types(cols)); err != nil {
+	return b.castTo(n, types(cols))
+}
+
+// recursion runs the step of a recursive query once. Without ALL the rows that are there already are left out.
+func (b *binder) recursion(op *parse.SetOp, own cte, all *vector.Batch) (*vector.Batch, error) {
+	n, err := b.stepOf(op, own)
+	if err != nil {
 		return nil, err
 	}
-	if !op.All {
+	if cols := own.rows.Cols; !op.All {
 		j := &Join{Kind: LeftAntiJoin, L: &Distinct{Input: n}, R: &Values{Cols: cols, Batch: all},
 			Cols: unqualified(n.Columns()), NullEqual: true}
 		sl, sr := &scope{cols: n.Columns()}, &scope{cols: cols}
@@ -199,7 +221,7 @@ const maxViews = 32
 func (b *binder) query(q *parse.Query, out *outer) (Node, error) {
 	saved := b.ctes
 	defer func() { b.ctes = saved }()
-	if err := b.with(q); err != nil {
+	if err := b.with(q, out); err != nil {
 		return nil, err
 	}
 	if s, ok := q.Body.(*parse.Select); ok {
@@ -215,7 +237,8 @@ func (b *binder) query(q *parse.Query, out *outer) (Node, error) {
 	return b.orderOutput(n, q, out)
 }
 
-func (b *binder) with(q *parse.Query) error {
+// with brings the common table expressions of a query into scope. They may refer to the query around it.
+func (b *binder) with(q *parse.Query, out *outer) error {
 	seen := map[string]bool{}
 	for i := range q.With {
 		c := &q.With[i]
@@ -231,7 +254,7 @@ func (b *binder) with(q *parse.Query) error {
 			b.ctes = append(b.ctes[:len(b.ctes):len(b.ctes)], n)
 			continue
 		}
-		n := cte{name: c.Name.Name, query: c.Query, cols: c.Columns, depth: len(b.ctes), db: b.db}
+		n := cte{name: c.Name.Name, query: c.Query, cols: c.Columns, depth: len(b.ctes), db: b.db, out: out}
 		if q.Recursive {
 			if err := b.recurse(&n); err != nil {
 				return err

@@ -60,6 +60,7 @@ type outer struct {
 	// behind is the number of columns of the joined subquery; the columns of the enclosing query follow them.
 	behind int
 	hits   int // references
+	blanks int // references without a row, for which NULL stands
 }
 
 // planError is a PlanQuery error with the contract's beginning.
@@ -139,6 +140,7 @@ func (s *scope) noField(n parse.Name) error {
 		}
 		text += "."
 	}
+	plain := len(text) // without a hint
 	switch {
 	case dotted != "": // a column of flattened JSON
 		text += " Did you mean '" + dotted + "'?"
@@ -148,7 +150,7 @@ func (s *scope) noField(n parse.Name) error {
 	if len(n) == 1 && n[0].Quote == '"' {
 		text += " Text stands in single quotes, names in double ones: is " + parse.QuoteText(n[0].Name) + " meant?"
 	}
-	return status.Because(planError("%s", text), status.NoColumn)
+	return status.Hinted(status.Because(planError("%s", text), status.NoColumn), text[plain:])
 }
 
 // plainName is a dotted name without quotes.

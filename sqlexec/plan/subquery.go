@@ -119,6 +119,14 @@ func (s *scope) hits() (n int) {
 	return n
 }
 
+// blanks counts how often queries around were referred to whose row is not known yet.
+func (s *scope) blanks() (n int) {
+	for o := s.outer; o != nil; o = o.scope.outer {
+		n += o.blanks
+	}
+	return n
+}
+
 // one judges the columns of a subquery that stands for a value.
 func one(format string) func(width int) error {
 	return func(width int) error {

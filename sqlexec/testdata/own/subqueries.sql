@@ -69,3 +69,10 @@ SELECT h, max(v) AS m, (SELECT min(v) FROM grp i WHERE i.h = o.h) AS least FROM 
 SELECT h FROM grp o GROUP BY h HAVING (SELECT max(v) FROM grp i WHERE i.ts = o.ts) > 2;
 
 DROP TABLE grp;
+WITH g(a) AS (VALUES (1), (3), (NULL)) SELECT a, (WITH RECURSIVE t(n) AS (SELECT a UNION ALL SELECT n + 1 FROM t WHERE n < 5) SELECT sum(n) FROM t) AS s FROM g ORDER BY a;
+WITH g(a) AS (VALUES (1), (3)) SELECT a, (WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < a) SELECT count(*) FROM t) AS c FROM g ORDER BY a;
+WITH e(f, t) AS (VALUES ('a', 'b'), ('b', 'c'), ('c', 'a'), ('d', 'e')) SELECT x.f FROM (SELECT DISTINCT f FROM e) x WHERE 'a' IN (WITH RECURSIVE p(y) AS (SELECT x.f UNION SELECT e.t FROM e JOIN p ON e.f = p.y) SELECT y FROM p) ORDER BY 1;
+WITH g(a) AS (VALUES (1), (3)) SELECT a, (WITH t AS (SELECT a * 2 AS b) SELECT b + 1 FROM t) AS c FROM g ORDER BY a;
+WITH g(a) AS (VALUES (1), (2)) SELECT a, (WITH RECURSIVE t(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM t WHERE n < 3) SELECT count(*) FROM t WHERE n > a) AS c FROM g ORDER BY a;
+WITH g(a) AS (VALUES (1), (2)) SELECT a, (WITH RECURSIVE t(n) AS (SELECT a UNION ALL SELECT n, n FROM t) SELECT 1 FROM t) AS c FROM g;
+WITH g(a) AS (VALUES (1), (3)) SELECT a, (SELECT count(*) FROM (WITH RECURSIVE t(n) AS (SELECT a UNION ALL SELECT n + 1 FROM t WHERE n < (SELECT max(n) + 1 FROM t) AND n < 4) SELECT n FROM t) q) AS c FROM g ORDER BY a;
