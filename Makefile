@@ -14,7 +14,7 @@ BCE  = $(GO) build -trimpath -gcflags=-d=ssa/check_bce $(HOT) 2>&1 | sed -n 's,^
 
 DASHBOARD_META ?= $(CURDIR)/bin/dashboard
 
-.PHONY: run build release image dashboard-lib dashboard-compiler dashboard-check dashboard-test dashboard-bench superset-test test long lint bench peers microbench bce bce-accept fuzz docs-test e2e clean
+.PHONY: run build release image dashboard-lib dashboard-compiler dashboard-check dashboard-test dashboard-bench superset-test pgadmin-test test long lint bench peers microbench bce bce-accept fuzz docs-test e2e clean
 
 ## run: build and start the server on 127.0.0.1:4000 with the data in ./data
 run: build
@@ -63,6 +63,10 @@ dashboard-bench:
 ## superset-test: Apache Superset with a server as its database (needs python3 and psql; installs 800 MB)
 superset-test: build
 	server/read/pgwire/testdata/superset/run.sh
+
+## pgadmin-test: pgAdmin connects to a server and walks its tree (needs python3 and psql; installs 400 MB)
+pgadmin-test: build
+	server/read/pgwire/testdata/pgadmin/run.sh
 
 ## test: vet and all tests
 test:

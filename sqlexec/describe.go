@@ -147,13 +147,13 @@ func (x *Executor) ParseDialect(ctx context.Context, text string, d *parse.Diale
 	return list, held.Close, cancelled(ctx, err)
 }
 
-// Hold makes a budget for what a client keeps between statements, such as values of parameters. Until it is closed it
-// counts towards the memory of queries, of which all such budgets together have at most half.
-func (x *Executor) Hold(ctx context.Context) *exec.Budget {
+// Share begins the share of a client in the memory of queries, for what it keeps between statements, such as values of
+// parameters.
+func (x *Executor) Share() *exec.Share {
 	if x.o.Memory == nil {
-		return exec.NewPool(0).Idle(ctx)
+		return exec.NewPool(0).Share()
 	}
-	return x.o.Memory.Idle(ctx)
+	return x.o.Memory.Share()
 }
 
 // Attend runs part of a statement that is no SQL of ours, such as rows that come from a client. Meanwhile the list of

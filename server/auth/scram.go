@@ -42,7 +42,16 @@ type Exchange struct {
 	bare, first []byte // the first message of the client without its header, and the answer to it
 	header      []byte // of the first message
 	nonce       []byte
+	binding     []byte // of the connection, see Bind; nil: there is none
+	bound       bool   // the client chose the mechanism with channel binding
 }
+
+// bindingHeader begins the first message of a client that binds the exchange to its connection.
+const bindingHeader = "p=tls-server-end-point"
+
+// Bind says what the server offers beside SCRAM-SHA-256: to bind the exchange to a connection over TLS, of which data
+// is the hash of the server's certificate, see RFC 5929. bound: the client chose it. Before First.
+func (e *Exchange) Bind(data []byte, bound bool) { e.binding, e.bound = data, bound }
 
 // SCRAM begins the authentication of a user by name. It does not tell whether there is one: an unknown name has a cost
 // and a salt that a user of the list could have, the same after the list is read again, unless no user has that cost
@@ -113,12 +122,10 @@ func (e *Exchange) First(message []byte) (reply []byte, err error) {
 	}
 	parts := bytes.SplitN(message, []byte{','}, 3)
 	if len(parts) < 3 || len(parts[0]) == 0 || len(parts[1]) > 0 {
-		return nil, badMessage("its header is neither n,, nor y,,")
+		return nil, badMessage("its header is neither n,, nor y,, nor " + bindingHeader + ",,")
 	}
-	switch string(parts[0]) {
-	case "n", "y":
-	default:
-		return nil, badMessage("it asks for channel binding, which the server does not offer")
+	if err := e.checkBinding(string(parts[0])); err != nil {
+		return nil, err
 	}
 	e.bare = bytes.Clone(parts[2])
 	e.header = bytes.Clone(message[:len(message)-len(parts[2])])
@@ -136,6 +143,20 @@ func (e *Exchange) First(message []byte) (reply []byte, err error) {
 	return e.first, nil
 }
 
+// checkBinding compares what a client says of channel binding with what it chose. One that believes that the server has
+// none, where it was offered, was told so by somebody in between.
+func (e *Exchange) checkBinding(flag string) error {
+	switch {
+	case e.bound && flag == bindingHeader, !e.bound && flag == "n", !e.bound && flag == "y" && e.binding == nil:
+		return nil
+	case e.bound:
+		return badMessage("its header is not " + bindingHeader + ",, which its mechanism needs")
+	case flag == "y":
+		return badMessage("it takes the server to have no channel binding, which it was offered")
+	}
+	return badMessage("it asks for channel binding, which its mechanism does not have")
+}
+
 // Final checks the second message of the client, after First. An unknown user and a wrong password are the same error.
 func (e *Exchange) Final(message []byte) (reply []byte, known web.User, err error) {
 	if len(message) > maxScram {
@@ -149,7 +170,11 @@ func (e *Exchange) Final(message []byte) (reply []byte, known web.User, err erro
 	if err != nil || len(proof) != sha256.Size {
 		return nil, known, badMessage("its proof is not %d bytes in base64", sha256.Size)
 	}
-	want := base64.StdEncoding.AppendEncode([]byte("c="), e.header)
+	header := e.header
+	if e.bound {
+		header = append(bytes.Clone(header), e.binding...)
+	}
+	want := base64.StdEncoding.AppendEncode([]byte("c="), header)
 	want = append(append(want, ",r="...), e.nonce...)
 	if subtle.ConstantTimeCompare(want, message[:at]) != 1 {
 		return nil, known, badMessage("it does not belong to the first one")

@@ -18,9 +18,15 @@ import (
 // scramLogin plays the client of an exchange; change alters its second message. It checks the signature of the server.
 func scramLogin(t *testing.T, u *Users, name, password string, change func(string) string) (web.User, error) {
 	t.Helper()
-	e := u.SCRAM(name)
+	return scramExchange(t, u.SCRAM(name), "n,,", nil, password, change)
+}
+
+// scramExchange is scramLogin of an exchange whose client begins with a header and is bound to some bytes.
+func scramExchange(t *testing.T, e *Exchange, header string, binding []byte, password string,
+	change func(string) string) (web.User, error) {
+	t.Helper()
 	bare := "n=,r=abc"
-	reply, err := e.First([]byte("n,," + bare))
+	reply, err := e.First([]byte(header + bare))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +46,7 @@ func scramLogin(t *testing.T, u *Users, name, password string, change func(strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	final := "c=biws," + parts[0]
+	final := "c=" + base64.StdEncoding.EncodeToString(append([]byte(header), binding...)) + "," + parts[0]
 	text := bare + "," + string(reply) + "," + final
 	client := keyed(salted, "Client Key")
 	stored := sha256.Sum256(client)
@@ -117,7 +123,8 @@ func TestSCRAMRefusesMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"", "n,,", "x,,n=,r=a", "p=tls-unique,,n=,r=a", "n,a=b,n=,r=a", "n,,n=,r=",
+	for _, text := range []string{"", "n,,", "x,,n=,r=a", "p=tls-unique,,n=,r=a",
+		bindingHeader + ",,n=,r=a", "n,a=b,n=,r=a", "n,,n=,r=",
 		"n,,r=a,n=", "n,,n=,r=" + strings.Repeat("a", maxScram)} {
 		if _, err := u.SCRAM("ann").First([]byte(text)); status.Of(err) != status.InvalidAuthHeader {
 			t.Errorf("%.40q: got %v", text, err)
@@ -133,6 +140,46 @@ func TestSCRAMRefusesMessages(t *testing.T) {
 	} {
 		if _, err := scramLogin(t, u, "ann", "pass", change); status.Of(err) != status.InvalidAuthHeader {
 			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// TestSCRAMBinds: an exchange over TLS belongs to the certificate that the client was shown.
+func TestSCRAMBinds(t *testing.T) {
+	u, err := Open("static_user_provider:cmd:ann=pass", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, other := []byte("certificate"), []byte("of somebody between")
+	for _, c := range []struct {
+		name    string
+		offered []byte
+		bound   bool
+		header  string
+		seen    []byte
+		early   bool // the first message is refused
+		want    status.Code
+	}{
+		{"bound", shown, true, bindingHeader + ",,", shown, false, status.Success},
+		{"another certificate", shown, true, bindingHeader + ",,", other, false, status.InvalidAuthHeader},
+		{"no bytes", shown, true, bindingHeader + ",,", nil, false, status.InvalidAuthHeader},
+		{"not bound, which the client may choose", shown, false, "n,,", nil, false, status.Success},
+		{"the offer was taken out", shown, false, "y,,", nil, true, status.InvalidAuthHeader},
+		{"no offer", nil, false, "y,,", nil, false, status.Success},
+		{"the mechanism has it, the header not", shown, true, "n,,", nil, true, status.InvalidAuthHeader},
+		{"the header has it, the mechanism not", shown, false, bindingHeader + ",,", shown, true,
+			status.InvalidAuthHeader},
+		{"another kind", shown, true, "p=tls-unique,,", shown, true, status.InvalidAuthHeader},
+	} {
+		e := u.SCRAM("ann")
+		e.Bind(c.offered, c.bound)
+		if c.early {
+			_, err = e.First([]byte(c.header + "n=,r=abc"))
+		} else {
+			_, err = scramExchange(t, e, c.header, c.seen, "pass", nil)
+		}
+		if status.Of(err) != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 	}
 }

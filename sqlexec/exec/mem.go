@@ -62,15 +62,50 @@ type Budget struct {
 	begun  atomic.Bool
 	joined struct{ bytes, files atomic.Int64 } // written by joins
 	waited atomic.Int64                        // ns, for others that perhaps never give way
-	idle   bool                                // see Pool.Idle
+	idle   *Share                              // see Share.Idle; nil: it is a query's
 }
 
-// Idle makes a budget of what a client keeps while it runs nothing, such as values of parameters. Nobody knows when it
-// gives them back: all such budgets together have at most half of the pool.
-func (p *Pool) Idle(ctx context.Context) *Budget {
-	b := p.Budget(ctx)
-	b.idle = true
+// Share is what one client keeps while it runs nothing. Safe for concurrent use. The nil share has no limit.
+type Share struct {
+	pool *Pool
+	used atomic.Int64
+}
+
+// Share begins the share of a client. All shares together have at most half of the pool, one of them three quarters of
+// that: no client takes everything.
+func (p *Pool) Share() *Share { return &Share{pool: p} }
+
+// Idle makes a budget of what the client keeps while it runs nothing, such as values of parameters. Nobody knows when
+// it gives them back.
+func (s *Share) Idle(ctx context.Context) *Budget {
+	if s == nil {
+		return nil
+	}
+	b := s.pool.Budget(ctx)
+	b.idle = s
 	return b
+}
+
+// take counts bytes more of the client.
+func (s *Share) take(bytes int64) error {
+	all := s.pool.limit / 2
+	if one := all / 4 * 3; s.used.Add(bytes) > one {
+		s.used.Add(-bytes)
+		return status.New(status.RuntimeResourcesExhausted,
+			"a client that runs nothing may keep %d MiB of memory: close statements and portals, or send less", one>>20)
+	}
+	if s.pool.idle.Add(bytes) > all {
+		s.give(bytes)
+		return status.New(status.RuntimeResourcesExhausted,
+			"clients that run nothing may keep %d MiB of memory together: close statements and portals, or send less",
+			all>>20)
+	}
+	return nil
+}
+
+func (s *Share) give(bytes int64) {
+	s.used.Add(-bytes)
+	s.pool.idle.Add(-bytes)
 }
 
 // Budget makes the budget of a query that draws from the pool until it is closed. The query ends with the context.
@@ -138,11 +173,10 @@ func (b *Budget) Reserve(bytes int64) error {
 	if b == nil {
 		return nil
 	}
-	if b.idle && b.pool.idle.Add(bytes) > b.pool.limit/2 {
-		b.giveIdle(bytes)
-		return status.New(status.RuntimeResourcesExhausted,
-			"clients that run nothing may keep %d MiB of memory together: close statements and portals, or send less",
-			b.pool.limit>>21)
+	if b.idle != nil {
+		if err := b.idle.take(bytes); err != nil {
+			return err
+		}
 	}
 	if !b.ticket.Take(bytes) && !b.await(bytes) {
 		b.giveIdle(bytes)
@@ -154,8 +188,8 @@ func (b *Budget) Reserve(bytes int64) error {
 
 // giveIdle returns bytes to what idle clients may keep.
 func (b *Budget) giveIdle(bytes int64) {
-	if b.idle {
-		b.pool.idle.Add(-bytes)
+	if b.idle != nil {
+		b.idle.give(bytes)
 	}
 }
 

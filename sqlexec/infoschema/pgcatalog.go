@@ -138,7 +138,7 @@ func FindPG(name string) *Table {
 }
 
 // pgColumns has the columns of each table of pg_catalog: its name, and names with types, as columns reads them. Lines
-// that begin with a tab go on with the line before.
+// that begin with a tab go on with the line before. Numbers of things, which clients know as oid, are u32.
 //
 //go:embed pgcatalog.txt
 var pgColumns string
@@ -164,7 +164,7 @@ func makePGCatalog() (made []*Table) {
 		" udt_catalog udt_schema udt_name"
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\n\t", " "), "\n") {
 		name, list, _ := strings.Cut(line, " ")
-		t := &Table{Name: name, Columns: columns(list + " tableoid:i64"), fill: pgFills[name], Hidden: 1,
+		t := &Table{Name: name, Columns: columns(list + " tableoid:u32"), fill: pgFills[name], Hidden: 1,
 			number: RelationOID(PGCatalog, name)}
 		if name == PGColumnTypes {
 			t.SchemaColumn, t.TableColumn = "table_schema", "table_name"

@@ -143,7 +143,7 @@ func (r *rows) add(values ...any) {
 // end ends a row, which has the number of its table if others see it.
 func (r *rows) end() {
 	if r.number != 0 {
-		r.cols[len(r.cols)-1].SetInt(r.number)
+		r.cols[len(r.cols)-1].SetUint(uint64(r.number))
 	}
 	r.b.EndRow()
 }
@@ -170,6 +170,8 @@ func (r *rows) row(named ...any) {
 			c.SetBool(false)
 		case c.Type().Kind() == vector.Int64:
 			c.SetInt(0)
+		case c.Type().Kind() == vector.Uint64:
+			c.SetUint(0)
 		case c.Type().Kind() == vector.Float64:
 			c.SetFloat(0)
 		default:
@@ -225,7 +227,7 @@ func columns(list string) []schema.Column {
 		"f64": vector.FloatType,
 		"s":   vector.Timestamp(0), "ms": vector.Timestamp(3), "ns": vector.Timestamp(9), "bool": vector.BoolType,
 		"u8": vector.Uint8Type, "us": vector.Timestamp(6), "texts": vector.List(vector.StringType),
-		"ints": vector.List(vector.Int64Type), "floats": vector.List(vector.FloatType),
+		"ints": vector.List(vector.Int64Type), "oids": vector.List(vector.Uint32Type), "floats": vector.List(vector.FloatType),
 	}
 	var made []schema.Column
 	for _, word := range strings.Fields(list) {

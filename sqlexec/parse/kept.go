@@ -42,3 +42,15 @@ func printQuery(q *Query) string {
 	w.query(q)
 	return w.String()
 }
+
+// Rewrite makes the text of a view what its query means, which was changed after it was read.
+func (v *CreateView) Rewrite() error {
+	text := printQuery(v.Query)
+	again, err := ParseQuery(text)
+	if err != nil || printQuery(again) != text {
+		return status.New(status.Unsupported,
+			"a view keeps its text, which must mean the same without this connection: write bytes as x'00ff'")
+	}
+	v.Definition = text
+	return nil
+}

@@ -96,7 +96,9 @@ func (p *parser) wordExpr() (Expr, error) {
 			return &Default{at}, p.advance()
 		}
 	case "extract", "position", "substring", "substr", "trim", "overlay":
-		if next.op("(") {
+		if next.op("(") && word == "substring" {
+			return p.called(p.specialCall(at))
+		} else if next.op("(") {
 			return p.specialCall(at)
 		}
 	case "current_timestamp", "current_date", "current_time", "current_user", "localtimestamp", "session_user",

@@ -39,7 +39,7 @@ func (f *inference) beside(x parse.Expr, sc *scope) {
 	case *parse.Cast:
 		if n, ok := f.open(x.X); ok {
 			if t, err := x.Type.Resolve(); err == nil {
-				f.is(n, oidOf(t))
+				f.is(n, oidAs(t, f.catalog))
 			}
 		}
 	}
@@ -172,19 +172,29 @@ func resultsOf(x *parse.Case) []parse.Expr {
 // says more.
 var alikeCalls, floatCalls = map[string]bool{}, map[string]bool{}
 
+// countCalls are functions whose arguments are whole numbers from the given place on.
+var countCalls = map[string]int{"nth_value": 1, "ntile": 0, "substr": 1, "substring": 1, "left": 1, "right": 1,
+	"repeat": 1, "split_part": 2, "chr": 0}
+
 func init() {
 	for _, name := range strings.Fields("coalesce greatest least nullif ifnull nvl") {
 		alikeCalls[name] = true
 	}
 	for _, name := range strings.Fields(`abs ceil ceiling floor round trunc sign sqrt cbrt exp ln log log2 log10 power
-		pow sin cos tan cot asin acos atan atan2 sinh cosh tanh degrees radians to_timestamp`) {
+		pow sin cos tan cot asin acos atan atan2 sinh cosh tanh degrees radians to_timestamp
+		percentile_cont percentile_disc approx_percentile_cont approx_percentile_cont_with_weight`) {
 		floatCalls[name] = true
 	}
 }
 
 // call looks at the arguments of a function.
 func (f *inference) call(c *parse.Call, sc *scope) {
+	from, counts := countCalls[c.Name]
 	switch {
+	case counts && from < len(c.Args):
+		for _, x := range c.Args[from:] {
+			f.put(x, oidInt8)
+		}
 	case alikeCalls[c.Name]:
 		f.alike(sc, c.Args...)
 	case c.Name == "to_timestamp" && len(c.Args) == 2 || c.Name == "to_date":
@@ -197,11 +207,42 @@ func (f *inference) call(c *parse.Call, sc *scope) {
 		}
 	case (c.Name == "date_trunc" || c.Name == "date_part") && len(c.Args) > 1:
 		f.put(c.Args[1], oidTimestampTZ)
+	case c.Name == "generate_series":
+		f.series(c, sc)
+	case c.Name == "lag" || c.Name == "lead":
+		if len(c.Args) > 2 {
+			f.alike(sc, c.Args[0], c.Args[2])
+		}
+		if len(c.Args) > 1 {
+			f.put(c.Args[1], oidInt8)
+		}
 	case c.Name == "date_bin":
 		for i, x := range c.Args {
 			f.put(x, map[bool]uint32{true: oidInterval, false: oidTimestampTZ}[i == 0])
 		}
 	}
+}
+
+// series looks at the arguments of generate_series: two times and an interval, or whole numbers.
+func (f *inference) series(c *parse.Call, sc *scope) {
+	between := c.Args[:min(len(c.Args), 2)]
+	f.alike(sc, between...)
+	for _, x := range between {
+		if isTime(f.typeOf(x, sc)) || f.isMark(x, oidTimestampTZ) {
+			for _, step := range c.Args[len(between):] {
+				f.put(step, oidInterval)
+			}
+		}
+	}
+	for _, x := range c.Args {
+		f.put(x, oidInt8)
+	}
+}
+
+// isMark reports whether an expression is a parameter of a type.
+func (f *inference) isMark(x parse.Expr, oid uint32) bool {
+	n, ok := f.marks[x]
+	return ok && f.types[n-1] == oid
 }
 
 // typeOf is the type of an expression over tables; 0: it is not known. Of a row of operators whose last operand is a
@@ -241,5 +282,5 @@ func (f *inference) describe(x parse.Expr, sc *scope) uint32 {
 	if err != nil || len(fields) != 1 {
 		return 0
 	}
-	return oidOf(fields[0].Type)
+	return oidAs(fields[0].Type, f.catalog)
 }

@@ -68,7 +68,10 @@ func binaryCell(v *vector.Vector, zone *time.Location) cell {
 		}
 	case vector.TypeList:
 		if v.Type.Elem().ID != vector.TypeList {
-			return func(dst []byte, i int) []byte { return appendArray(dst, v.Type.Elem(), v.Bytes(i), zone) }
+			write := func(v *vector.Vector) cell { return binaryCell(v, zone) }
+			return func(dst []byte, i int) []byte {
+				return appendArray(dst, v.Type.Elem(), v.Bytes(i), oidOf(v.Type.Elem()), write)
+			}
 		}
 	case vector.TypeNull:
 		return func(dst []byte, i int) []byte { return convert.AppendText(dst, v, i) }
@@ -90,8 +93,27 @@ func timestampCell(v *vector.Vector) cell {
 	}
 }
 
-// appendArray appends a list of one dimension.
-func appendArray(dst []byte, elem vector.Type, list []byte, zone *time.Location) []byte {
+// binaryCellAs is binaryCell of a column of a statement; catalog: it reads the catalog, see oidAs.
+func binaryCellAs(v *vector.Vector, zone *time.Location, catalog bool) cell {
+	if catalog {
+		switch oidAs(v.Type, true) {
+		case oidOID:
+			return oidCell(v)
+		case arrays[oidOID]:
+			return func(dst []byte, i int) []byte {
+				return appendArray(dst, v.Type.Elem(), v.Bytes(i), oidOID, oidCell)
+			}
+		}
+	}
+	return binaryCell(v, zone)
+}
+
+func oidCell(v *vector.Vector) cell {
+	return func(dst []byte, i int) []byte { return be.AppendUint32(dst, uint32(v.Uint(i))) }
+}
+
+// appendArray appends a list of one dimension, whose elements clients know by a number, and cellOf writes.
+func appendArray(dst []byte, elem vector.Type, list []byte, oid uint32, cellOf func(*vector.Vector) cell) []byte {
 	v := &vector.Vector{Type: elem}
 	n := expr.AppendElements(v, 0, list)
 	dimensions, nulls := uint32(1), uint32(0)
@@ -103,12 +125,12 @@ func appendArray(dst []byte, elem vector.Type, list []byte, zone *time.Location)
 			nulls = 1
 		}
 	}
-	dst = be.AppendUint32(be.AppendUint32(be.AppendUint32(dst, dimensions), nulls), oidOf(elem))
+	dst = be.AppendUint32(be.AppendUint32(be.AppendUint32(dst, dimensions), nulls), oid)
 	if n == 0 {
 		return dst
 	}
 	dst = be.AppendUint32(be.AppendUint32(dst, uint32(n)), 1)
-	write := binaryCell(v, zone)
+	write := cellOf(v)
 	for i := range n {
 		dst = appendCell(dst, v, write, i)
 	}

@@ -16,6 +16,7 @@ import (
 	"varve/engine/nearest"
 	"varve/server/web"
 	"varve/sqlexec"
+	"varve/sqlexec/exec"
 )
 
 // The states of a session as clients see them.
@@ -28,8 +29,9 @@ const (
 // conn is a connection. One goroutine serves it.
 type conn struct {
 	s       *Server
-	raw     net.Conn // TCP
-	c       net.Conn // raw, or TLS over it
+	raw     net.Conn         // TCP
+	c       net.Conn         // raw, or TLS over it
+	shown   *tls.Certificate // of TLS; nil: none was
 	number  uint32
 	secret  [4]byte
 	address netip.Addr
@@ -44,6 +46,7 @@ type conn struct {
 	user     web.User
 	current  func() (web.User, error) // the user by the present list; nil: there are no users
 	session  *sqlexec.Session
+	share    *exec.Share // of the memory of queries
 	settings settings
 	state    byte
 	wrote    int      // statements of the transaction that wrote
@@ -309,7 +312,7 @@ func (k *conn) run(ctx context.Context, cancel context.CancelCauseFunc, part fun
 
 // secure begins TLS.
 func (k *conn) secure() error {
-	t := tls.Server(&replay{k.raw, k.r}, k.s.o.TLS)
+	t := tls.Server(&replay{k.raw, k.r}, k.showing(k.s.o.TLS))
 	if err := t.Handshake(); err != nil {
 		return err
 	}

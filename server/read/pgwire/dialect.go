@@ -12,7 +12,8 @@ import (
 
 // dialect is how clients write SQL: with parameters, and with functions and casts that look at the catalog. These stand
 // for expressions of our SQL, so that no other client gets to see them.
-func (k *conn) dialect(parameter func(n int, at parse.Node) (parse.Expr, error)) *parse.Dialect {
+// catalog is set where the text reads the catalog.
+func (k *conn) dialect(parameter func(n int, at parse.Node) (parse.Expr, error), catalog *bool) *parse.Dialect {
 	var places []parse.Pos // of parameters, ascending
 	value := func(n int, at parse.Node) (parse.Expr, error) {
 		for len(places) > 0 && places[len(places)-1] >= at.At { // the text is read once more from here
@@ -60,6 +61,7 @@ func (k *conn) dialect(parameter func(n int, at parse.Node) (parse.Expr, error))
 		Field: pairs.field, Select: func(s *parse.Select) {
 			for _, from := range s.From {
 				columnsTable(from)
+				*catalog = *catalog || readsCatalog(from)
 			}
 			wholeRows(s)
 		}}
@@ -197,7 +199,8 @@ func init() {
 		pg_has_role`) {
 		catalogCalls[name] = hasPrivilege
 	}
-	for _, name := range strings.Fields("pg_is_in_recovery pg_relation_is_publishable pg_is_other_temp_schema") {
+	for _, name := range strings.Fields(`pg_is_in_recovery pg_is_wal_replay_paused pg_relation_is_publishable
+		pg_is_other_temp_schema`) {
 		catalogCalls[name] = always(parse.FalseLiteral)
 	}
 	null := func(_ *conn, c *parse.Call) parse.Expr { return nullText(c.Node) }
@@ -215,6 +218,9 @@ func init() {
 	catalogCalls["pg_char_to_encoding"] = number("6")
 	aboutTables()
 	catalogCalls["pg_get_expr"] = first
+	catalogCalls["aclexplode"] = func(_ *conn, c *parse.Call) parse.Expr { // rights are not told by the catalog
+		return callOf(c.Node, "unnest", emptyList(sqlType(c.Node, "STRING"), c.Node))
+	}
 	lists()
 	texts()
 	catalogCalls["format_type"] = formatType
@@ -402,7 +408,7 @@ func typeNumber(at parse.Node, x parse.Expr) parse.Expr {
 var unusedObjects = map[string]bool{"always": true, "collation": true, "schema": true, "name": true}
 
 // castNames are types that only clients of the protocol name, and the types that stand for them.
-var castNames = map[string]string{"NAME": "STRING", "OID": "BIGINT", "XID": "BIGINT", "REGPROC": "STRING",
+var castNames = map[string]string{"NAME": "STRING", "OID": "INT UNSIGNED", "XID": "BIGINT", "REGPROC": "STRING",
 	"REGROLE": "STRING", "REGNAMESPACE": "STRING", "BPCHAR": "STRING", "JSONB": "JSON", "CITEXT": "STRING",
 	"PG_NODE_TREE": "STRING", "PG_LSN": "STRING", "INT2VECTOR": "STRING", "OIDVECTOR": "STRING", "UNKNOWN": "STRING",
 	"ACLITEM": "STRING", "REGOPERATOR": "STRING", "REGOPER": "STRING", "REGPROCEDURE": "STRING",

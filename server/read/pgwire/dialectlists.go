@@ -105,6 +105,10 @@ func (e expanded) call(c *parse.Call) parse.Expr {
 	return x
 }
 
+// rightFields are the fields of the rows of aclexplode, of which there are none, with their types.
+var rightFields = map[string]string{"grantor": "INT UNSIGNED", "grantee": "INT UNSIGNED", "privilege_type": "STRING",
+	"is_grantable": "BOOLEAN"}
+
 // field is (x).name.
 func (e expanded) field(x parse.Expr, name string) (parse.Expr, error) {
 	list, made := e[x]
@@ -113,6 +117,10 @@ func (e expanded) field(x parse.Expr, name string) (parse.Expr, error) {
 		return x, nil
 	case name == "n" && made:
 		return subscripts(parse.Node{At: x.Position()}, list, false), nil
+	case rightFields[name] != "":
+		at := parse.Node{At: x.Position()}
+		return &parse.Cast{Node: at, X: &parse.Literal{Node: at, Kind: parse.NullLiteral},
+			Type: sqlType(at, rightFields[name])}, nil
 	}
 	return nil, fail("0A000", fmt.Sprintf("field %q of an expression is not supported", name))
 }

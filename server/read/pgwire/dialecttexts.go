@@ -19,6 +19,7 @@ func texts() {
 	catalogCalls["quote_ident"] = quoted(quotedIdent)
 	catalogCalls["quote_literal"] = quoted(quotedLiteral)
 	catalogCalls["format"] = format
+	catalogCalls["substring"] = matched
 }
 
 func joined(at parse.Node, list ...parse.Expr) parse.Expr {
@@ -45,6 +46,27 @@ func quotedIdent(at parse.Node, x parse.Expr) parse.Expr {
 func quotedLiteral(at parse.Node, x parse.Expr) parse.Expr {
 	return joined(at, textOf(at, "'"), callOf(at, "replace", asText(at, x), textOf(at, "'"), textOf(at, "''")),
 		textOf(at, "'"))
+}
+
+// matched is the part of a text that matches a pattern, substring(x FROM 'a(b)'): of its first group, if it has one.
+func matched(_ *conn, c *parse.Call) parse.Expr {
+	if len(c.Args) != 2 {
+		return nil
+	}
+	pattern, ok := literalOf(c.Args[1], parse.StringLiteral)
+	if !ok {
+		return nil
+	}
+	group := "0"
+	for i := 0; i < len(pattern); i++ {
+		if pattern[i] == '\\' {
+			i++
+		} else if pattern[i] == '(' && !strings.HasPrefix(pattern[i:], "(?") {
+			group = "1"
+			break
+		}
+	}
+	return callOf(c.Node, "regexp_extract", c.Args[0], c.Args[1], numberOf(c.Node, group))
 }
 
 // parseIdent is the list of the parts of a name that is a constant.

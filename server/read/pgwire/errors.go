@@ -102,7 +102,12 @@ func failureOf(err error, text string, before int) *failure {
 	code, message := web.Message(err)
 	f = fail(stateOf(err, code), message)
 	var e *status.Error
-	if errors.As(err, &e) && e.Place != nil && text != "" {
+	if errors.As(err, &e) && e.Hint != "" {
+		if before, after, ok := strings.Cut(message, e.Hint); ok {
+			f.text, f.hint = strings.TrimRight(before, " ")+after, e.Hint
+		}
+	}
+	if e != nil && e.Place != nil && text != "" {
 		f.position = position(text, before, e.Place.Line, e.Place.Column)
 	}
 	return f

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/parse"
@@ -28,9 +29,10 @@ type prepared struct {
 	empty   bool
 	types   []uint32
 	// fields are the columns that a client was told; known says that it was told.
-	fields []vector.Field
-	known  bool
-	held   *exec.Budget // of all this
+	fields  []vector.Field
+	known   bool
+	catalog bool         // it reads the catalog, see oidAs
+	held    *exec.Budget // of all this
 }
 
 // size is how many bytes count against maxStatementText.
@@ -131,7 +133,7 @@ func (k *conn) prepare(m *pgproto3.Parse) error {
 	if k.statements[m.Name] != nil {
 		return fail("42P05", fmt.Sprintf("prepared statement %q already exists", m.Name))
 	}
-	p := &prepared{text: m.Query, types: slices.Clone(m.ParameterOIDs), held: k.s.o.Executor.Hold(k.s.ctx)}
+	p := &prepared{text: m.Query, types: slices.Clone(m.ParameterOIDs), held: k.share.Idle(k.s.ctx)}
 	err := k.readPrepared(p)
 	if err == nil {
 		err = k.remember(m.Name, p)
@@ -250,29 +252,15 @@ func (k *conn) describeStatement(name string) error {
 				return err
 			}
 		}
-		k.columns(fields, nil)
+		k.columns(fields, nil, k.commandReads(p.command))
 		return nil
 	}
-	nulls := make([]value, len(p.types))
-	for i, oid := range p.types {
-		nulls[i] = value{oid: oid, null: true}
-		if elem, ok := elements[oid]; ok {
-			nulls[i] = value{oid: oid, array: true, list: []value{{oid: elem, null: true}}}
+	err = k.shape(p, false)
+	if status.Of(err) == status.PlanQuery && len(p.types) > 0 { // a constant may be needed, such as a percentile
+		if k.shape(p, true) == nil {
+			err = nil
 		}
 	}
-	shape, err := k.newPortal(p.text, nulls)
-	if err != nil {
-		return k.located(err, p.text)
-	}
-	defer shape.end()
-	err = k.place(shape, func() error {
-		if err := k.s.o.Statements.Allows(k.user, shape.st); err != nil {
-			return err
-		}
-		fields, err := k.s.o.Executor.Describe(shape.ctx, k.session, shape.st)
-		p.fields = callNames(shape.st, fields)
-		return err
-	})
 	if err != nil {
 		return k.located(err, p.text)
 	}
@@ -287,8 +275,42 @@ func (k *conn) describeStatement(name string) error {
 		}
 	}
 	p.known = true
-	k.columns(p.fields, nil)
+	k.columns(p.fields, nil, p.catalog)
 	return nil
+}
+
+// examples are values that stand for parameters which have none yet, where a constant is needed. The columns of a
+// statement do not depend on them.
+var examples = map[uint32]string{oidInt2: "1", oidInt4: "1", oidInt8: "1", oidFloat4: "0.5", oidFloat8: "0.5",
+	oidNumeric: "0.5", oidInterval: "1 second", oidTimestampTZ: "2000-01-01 00:00:00Z", oidDate: "2000-01-01"}
+
+// shape finds the columns of a prepared statement, with NULL for its parameters, or with examples of their types.
+func (k *conn) shape(p *prepared, exemplary bool) error {
+	values := make([]value, len(p.types))
+	for i, oid := range p.types {
+		values[i] = value{oid: oid, null: true}
+		if elem, ok := elements[oid]; ok {
+			values[i] = value{oid: oid, array: true, list: []value{{oid: elem, null: true}}}
+		}
+		if text := examples[oid]; exemplary && text != "" {
+			values[i] = value{oid: oid, text: text}
+		}
+	}
+	shape, err := k.newPortal(p.text, values)
+	if err != nil {
+		return err
+	}
+	defer shape.end()
+	return k.place(shape, func() error {
+		if err := k.s.o.Statements.Allows(k.user, shape.st); err != nil {
+			return err
+		}
+		fields, err := k.s.o.Executor.Describe(shape.ctx, k.session, shape.st)
+		if err == nil {
+			p.fields, p.catalog = callNames(shape.st, fields), shape.catalog
+		}
+		return err
+	})
 }
 
 // bind answers Bind: it makes a portal of a statement and values.
@@ -358,7 +380,7 @@ func (k *conn) room(p *prepared, m *pgproto3.Bind) (*exec.Budget, error) {
 			size += int64(4 * len(b))
 		}
 	}
-	held := k.s.o.Executor.Hold(k.s.ctx)
+	held := k.share.Idle(k.s.ctx)
 	if err := held.Reserve(size); err != nil {
 		held.Close()
 		return nil, err
@@ -432,6 +454,15 @@ func (k *conn) commandFields(c *command) ([]vector.Field, error) {
 	return nil, nil
 }
 
+// commandReads reports whether the rows of a command are those of a cursor that reads the catalog.
+func (k *conn) commandReads(c *command) bool {
+	if c == nil || c.fetch == nil {
+		return false
+	}
+	p, err := k.cursor(c.fetch.name)
+	return err == nil && p.catalog // without a cursor there are no rows
+}
+
 // command runs a command, of a portal or of a text by itself. tell sends the columns of its rows first.
 func (k *conn) command(c *command, of *portal, tell bool) error {
 	var formats []int16
@@ -445,7 +476,7 @@ func (k *conn) command(c *command, of *portal, tell bool) error {
 			return err
 		}
 		if fields != nil {
-			k.columns(fields, nil)
+			k.columns(fields, nil, k.commandReads(c))
 		}
 	}
 	switch {

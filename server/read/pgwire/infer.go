@@ -15,6 +15,8 @@ type inference struct {
 	ctx   context.Context
 	types []uint32 // of parameters, from $1 on; 0: not known yet
 	marks map[parse.Expr]int
+
+	catalog bool // the statement reads the catalog
 }
 
 // scope is the place of expressions: the tables around them, and the types of expressions over them by their texts.
@@ -31,7 +33,7 @@ func newScope(from []parse.TableRef, with []parse.CTE) *scope {
 // infer returns the type of each parameter of a text; given are those that the client knows, 0 where it does not.
 func (k *conn) infer(ctx context.Context, text string, given []uint32) ([]uint32, error) {
 	f := &inference{k: k, ctx: ctx, types: append([]uint32(nil), given...), marks: map[parse.Expr]int{}}
-	d := k.dialect(f.mark)
+	d := k.dialect(f.mark, &f.catalog)
 	d.Count = func(n int) {
 		f.grow(n)
 		f.is(n, oidInt8)
@@ -184,11 +186,16 @@ func (f *inference) body(b parse.Body, with []parse.CTE) {
 	}
 }
 
-// table looks into a table of FROM and returns the conditions of its joins.
+// table looks into a table of FROM and returns its call, or the conditions of its joins.
 func (f *inference) table(t parse.TableRef, with []parse.CTE) []parse.Expr {
 	switch t := t.(type) {
 	case *parse.Derived:
 		f.query(t.Query, with)
+	case *parse.TableFunc:
+		if t.Call != nil {
+			f.tableCall(t.Call, with)
+			return []parse.Expr{t.Call}
+		}
 	case *parse.Join:
 		list := append(f.table(t.L, with), f.table(t.R, with)...)
 		if t.On != nil {
@@ -197,6 +204,22 @@ func (f *inference) table(t parse.TableRef, with []parse.CTE) []parse.Expr {
 		return list
 	}
 	return nil
+}
+
+// tableCall gives the parameters of a function in FROM their types, and examples for their values: without these
+// nobody knows the columns of FROM, which others are compared with.
+func (f *inference) tableCall(c *parse.Call, with []parse.CTE) {
+	f.call(c, newScope(nil, with))
+	for i, x := range c.Args {
+		n, mark := f.marks[x]
+		if !mark {
+			continue
+		}
+		if oid := f.types[n-1]; examples[oid] != "" {
+			v := value{oid: oid, text: examples[oid]}
+			c.Args[i] = v.expr(parse.Node{At: x.Position()})
+		}
+	}
 }
 
 // clauses looks at the expressions of one SELECT.

@@ -199,7 +199,13 @@ func (k *conn) readBytes(ctx context.Context, st parse.Statement, texts []*parse
 			f.marks[x] = i + 1
 		}
 	}
-	f.statement(st)
+	view, isView := st.(*parse.CreateView)
+	if isView && view.Query != nil {
+		f.query(view.Query, nil)
+	} else {
+		f.statement(st)
+	}
+	changed := false
 	for i, x := range texts {
 		if f.types[i] != oidBytea || x.Kind != parse.StringLiteral {
 			continue
@@ -208,7 +214,10 @@ func (k *conn) readBytes(ctx context.Context, st parse.Statement, texts []*parse
 		if err != nil {
 			return fail("22P02", err.Error())
 		}
-		x.Kind, x.Text = parse.HexLiteral, digits
+		x.Kind, x.Text, changed = parse.HexLiteral, digits, true
+	}
+	if isView && changed {
+		return view.Rewrite()
 	}
 	return nil
 }
@@ -254,7 +263,7 @@ func escapedText(x parse.Expr) bool {
 }
 
 // selected are the expressions of the rows of a query, one list for each SELECT of it. An expression after a star is
-// none: its place is not known.
+// none, as its place is not known, unless all columns are those of one query in FROM.
 func selected(b parse.Body, rows [][]parse.Expr) [][]parse.Expr {
 	switch b := b.(type) {
 	case *parse.Query:
@@ -264,6 +273,12 @@ func selected(b parse.Body, rows [][]parse.Expr) [][]parse.Expr {
 	case *parse.Values:
 		return append(rows, b.Rows...)
 	case *parse.Select:
+		inner := innerOf(b)
+		if len(b.Items) == 1 && inner != nil {
+			if star := b.Items[0].Star; star != nil && len(star.Exclude)+len(star.Replace)+len(star.Rename) == 0 {
+				return selected(inner.Query.Body, rows)
+			}
+		}
 		var row []parse.Expr
 		for _, it := range b.Items {
 			if it.Star != nil || it.X == nil {
@@ -271,7 +286,45 @@ func selected(b parse.Body, rows [][]parse.Expr) [][]parse.Expr {
 			}
 			row = append(row, it.X)
 		}
-		return append(rows, row)
+		rows = append(rows, row)
+		if inner != nil {
+			rows = append(rows, passed(row, inner)...)
+		}
+	}
+	return rows
+}
+
+// innerOf is the query in FROM that a SELECT reads alone; nil: it reads more, or others.
+func innerOf(s *parse.Select) *parse.Derived {
+	if len(s.From) != 1 {
+		return nil
+	}
+	d, _ := s.From[0].(*parse.Derived)
+	return d
+}
+
+// passed are the expressions of the rows of a query in FROM at the places of the columns of a SELECT that take them
+// over; nil where a column is something else.
+func passed(row []parse.Expr, d *parse.Derived) [][]parse.Expr {
+	if d.Alias == nil || len(d.Alias.Columns) == 0 {
+		return nil
+	}
+	var rows [][]parse.Expr
+	for _, values := range selected(d.Query.Body, nil) {
+		over := make([]parse.Expr, len(row))
+		for i, x := range row {
+			c, ok := x.(*parse.Column)
+			if !ok || len(c.Parts) > 2 || len(c.Parts) == 2 && c.Parts[0].Name != d.Alias.Name.Name {
+				continue
+			}
+			at := slices.IndexFunc(d.Alias.Columns, func(id parse.Ident) bool {
+				return id.Name == c.Parts[len(c.Parts)-1].Name
+			})
+			if at >= 0 && at < len(values) {
+				over[i] = values[at]
+			}
+		}
+		rows = append(rows, over)
 	}
 	return rows
 }

@@ -153,7 +153,7 @@ func TestPGValuesAreCounted(t *testing.T) {
 }
 
 func TestPGPreparedStatementsAreCounted(t *testing.T) {
-	s, pool := withMemory(t, 16<<20)
+	s, pool := withMemory(t, 32<<20) // a share of which is more than the bound of the statements
 	r := s.raw()
 	kept := 0
 	for ; kept < 64; kept++ {

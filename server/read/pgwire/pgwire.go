@@ -2,7 +2,7 @@
 // go the way of all SQL: rights, places, limits, the list of what runs, the log of slow ones.
 //
 //	pgwire.go conn.go frame.go        connections, their ends, messages as they arrive
-//	startup.go                        how a connection begins; requests to end a statement
+//	startup.go binding.go             how a connection begins; requests to end a statement; what binds it to TLS
 //	settings.go config.go             parameters of a session; set_config
 //	commands.go transactions.go       SET, BEGIN and others that are no SQL of ours
 //	simple.go extended.go portal.go   queries, prepared statements, their rows
@@ -11,7 +11,7 @@
 //	values.go times.go literals.go    values of parameters and literals
 //	dialect.go dialecttables.go       functions and casts of clients that look at the catalog
 //	dialectlists.go dialecttexts.go   those of lists of the catalog, of names and texts
-//	dialecttimes.go askedtexts.go     times by templates; a text of a tool that is run as another
+//	dialecttimes.go                   times by templates
 //	types.go text.go binary.go        types and values as clients read them
 //	errors.go                         codes
 //
@@ -50,7 +50,7 @@ type Executor interface {
 	ParseDialect(ctx context.Context, text string, d *parse.Dialect) (list []parse.Statement, release func(), err error)
 	Describe(ctx context.Context, s *sqlexec.Session, st parse.Statement) ([]vector.Field, error)
 	SetReads(s *sqlexec.Session, name, text string) error
-	Hold(ctx context.Context) *exec.Budget
+	Share() *exec.Share
 	Attend(ctx context.Context, s *sqlexec.Session, text string, part func(ctx context.Context) error) error
 }
 
@@ -65,6 +65,8 @@ type Statements interface {
 
 // Exchange is an authentication by SCRAM-SHA-256, see package auth.
 type Exchange interface {
+	// Bind offers to bind the exchange to a connection with these bytes; bound: the client chose it.
+	Bind(data []byte, bound bool)
 	First(message []byte) (reply []byte, err error)
 	Final(message []byte) (reply []byte, user web.User, err error)
 	// Current returns a function that gives the user as the list of users has it at the time of the call.

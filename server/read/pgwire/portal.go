@@ -31,6 +31,7 @@ type portal struct {
 	silent  bool      // rows are passed over
 	copy    *copying  // how rows are written; nil: as messages of rows
 	scratch []byte
+	catalog bool // it reads the catalog, see oidAs
 
 	ctx    context.Context // of the statement
 	cancel context.CancelCauseFunc
@@ -72,7 +73,7 @@ func (k *conn) newPortal(text string, values []value) (*portal, error) {
 	for i := range values {
 		bytes += values[i].bytes()
 	}
-	held := k.s.o.Executor.Hold(k.s.ctx)
+	held := k.share.Idle(k.s.ctx)
 	if err := held.Reserve(bytes); err != nil {
 		held.Close()
 		return nil, err
@@ -93,11 +94,11 @@ func (k *conn) portalOf(text string, values []value, held *exec.Budget) (*portal
 			return nil, err
 		}
 		return values[n-1].expr(at), nil
-	})
+	}, &p.catalog)
 	var escaped []*parse.Literal
 	dialect.Text = func(x *parse.Literal) { escaped = append(escaped, x) }
 	k.binding, k.configs = true, nil
-	list, release, err := k.s.o.Executor.ParseDialect(p.ctx, withoutMembers(text), dialect)
+	list, release, err := k.s.o.Executor.ParseDialect(p.ctx, text, dialect)
 	k.binding, p.configs = false, k.configs
 	p.release = release
 	if err == nil && len(list) != 1 {
@@ -133,7 +134,7 @@ func (k *conn) keep(name string, p *portal) error {
 	}
 	if len(p.text) > smallBytes { // which its literals are part of
 		if p.held == nil {
-			p.held = k.s.o.Executor.Hold(k.s.ctx)
+			p.held = k.share.Idle(k.s.ctx)
 		}
 		if err := p.held.Reserve(int64(len(p.text))); err != nil {
 			p.end()
@@ -230,7 +231,7 @@ func (k *conn) describe(p *portal) error {
 	if p.command != nil {
 		fields, err := k.commandFields(p.command)
 		if err == nil {
-			k.columns(fields, p.formats)
+			k.columns(fields, p.formats, k.commandReads(p.command))
 		}
 		return err
 	}
@@ -254,7 +255,7 @@ func (k *conn) describe(p *portal) error {
 	if err != nil {
 		return err
 	}
-	k.columns(callNames(p.st, fields), p.formats)
+	k.columns(callNames(p.st, fields), p.formats, p.catalog)
 	return nil
 }
 
@@ -267,15 +268,15 @@ func answers(st parse.Statement) bool {
 	return false
 }
 
-// columns tells the columns of rows, or that there are none.
-func (k *conn) columns(fields []vector.Field, formats []int16) {
+// columns tells the columns of rows, or that there are none; catalog: they are those of a statement that reads it.
+func (k *conn) columns(fields []vector.Field, formats []int16, catalog bool) {
 	if fields == nil {
 		k.send(&pgproto3.NoData{})
 		return
 	}
 	m := &pgproto3.RowDescription{}
 	for i, f := range fields {
-		oid := oidOf(f.Type)
+		oid := oidAs(f.Type, catalog)
 		name := []byte(shownName(f.Name))
 		m.Fields = append(m.Fields, pgproto3.FieldDescription{Name: name, DataTypeOID: oid,
 			DataTypeSize: sizeOf(oid), TypeModifier: -1, Format: formatOf(formats, i)})
@@ -354,7 +355,7 @@ func (k *conn) rows(p *portal, most int64, tell bool) (more bool, err error) {
 		case p.copy != nil:
 			k.copyColumns(p.copy, p.fields)
 		case tell && p.fields != nil:
-			k.columns(callNames(p.st, p.fields), p.formats)
+			k.columns(callNames(p.st, p.fields), p.formats, p.catalog)
 		}
 		for left := most; !p.over && left != 0; {
 			if p.at == p.batch.N {
@@ -389,7 +390,7 @@ func (k *conn) choose(p *portal) {
 	p.cells = p.cells[:0]
 	for i, v := range p.batch.Cols {
 		if formatOf(p.formats, i) == 1 {
-			p.cells = append(p.cells, binaryCell(v, k.session.Zone))
+			p.cells = append(p.cells, binaryCellAs(v, k.session.Zone, p.catalog))
 		} else {
 			p.cells = append(p.cells, textCell(v, k.session.Zone))
 		}

@@ -517,6 +517,34 @@ func TestPGTLS(t *testing.T) {
 	}
 }
 
+// TestPGBindsToTLS: the authentication of a user belongs to the certificate of the connection, if the client wants it.
+func TestPGBindsToTLS(t *testing.T) {
+	users := servertest.Users(t, "static_user_provider:cmd:ann=pass")
+	pair := pgCertificate(t)
+	s := startPG(t, func(o *server.Options) {
+		o.Users = users
+		o.PG.TLS = &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil }}
+	})
+	for _, mode := range []string{"sslmode=require&channel_binding=require", "sslmode=require&channel_binding=prefer",
+		"sslmode=require&channel_binding=disable", "sslmode=disable&channel_binding=prefer",
+		"sslmode=require&sslnegotiation=direct&channel_binding=require"} {
+		c, err := pgx.Connect(t.Context(), s.url("ann:pass", mode))
+		if err != nil {
+			t.Errorf("%s: %v", mode, err)
+			continue
+		}
+		if got := s.texts(c, "SELECT current_user"); got[0] != "ann" {
+			t.Errorf("%s: got %q", mode, got)
+		}
+		c.Close(t.Context())
+	}
+	_, err := pgx.Connect(t.Context(), s.url("ann:wrong", "sslmode=require&channel_binding=require"))
+	s.refused(err, "28P01", "does not match")
+	if _, err := pgx.Connect(t.Context(), s.url("ann:pass", "sslmode=disable&channel_binding=require")); err == nil {
+		t.Error("a connection without TLS was bound")
+	}
+}
+
 // TestPGSharesTheWay: statements have places among those that run, and are told of when they are over.
 func TestPGSharesTheWay(t *testing.T) {
 	s := startPG(t, func(o *server.Options) { o.Query.MaxConcurrent, o.Query.NoQueue = 1, true })

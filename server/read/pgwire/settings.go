@@ -139,6 +139,8 @@ func init() {
 		{name: "max_index_keys", value: "32", fixed: true},
 		{name: "default_table_access_method", value: "heap", fixed: true},
 		{name: "default_tablespace"},
+		{name: "lc_collate", value: "C", fixed: true},
+		{name: "lc_ctype", value: "C", fixed: true},
 	} {
 		known[strings.ToLower(one.name)] = &one
 	}

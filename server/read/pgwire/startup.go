@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -25,6 +26,7 @@ const (
 	askGSS     = 80877104
 	firstOfTLS = 0x16 // the first byte of a handshake of TLS
 	scramName  = "SCRAM-SHA-256"
+	boundName  = scramName + "-PLUS" // with channel binding
 	// maxParameters bounds the parameters that a client sets when it connects.
 	maxParameters = 64
 )
@@ -157,15 +159,21 @@ func (k *conn) authenticate(name string) error {
 		k.send(&pgproto3.AuthenticationOk{})
 		return nil
 	}
-	k.send(&pgproto3.AuthenticationSASL{AuthMechanisms: []string{scramName}})
+	names := []string{scramName}
+	binding := k.binds()
+	if binding != nil {
+		names = []string{boundName, scramName}
+	}
+	k.send(&pgproto3.AuthenticationSASL{AuthMechanisms: names})
 	var first pgproto3.SASLInitialResponse
 	if err := k.password(&first); err != nil {
 		return err
 	}
-	if first.AuthMechanism != scramName {
+	if !slices.Contains(names, first.AuthMechanism) {
 		return fail("28000", fmt.Sprintf("the client asks for the unknown mechanism %q", first.AuthMechanism))
 	}
 	e := k.s.o.SCRAM(name)
+	e.Bind(binding, first.AuthMechanism == boundName)
 	reply, err := e.First(first.Data)
 	if err != nil {
 		return failureOf(err, "", 0)
@@ -214,7 +222,7 @@ func (k *conn) password(into pgproto3.FrontendMessage) error {
 
 // open begins the session of a known user.
 func (k *conn) open(parameters map[string]string) error {
-	k.session = k.s.o.Statements.Session(k.user)
+	k.session, k.share = k.s.o.Statements.Session(k.user), k.s.o.Executor.Share()
 	k.session.Settings = func() []infoschema.Setting { return k.settings.list(k) }
 	k.session.Client, k.session.Network = k.raw.RemoteAddr().String(), k.address
 	k.session.ConnID = uint64(k.number)

@@ -1,7 +1,11 @@
 package pgwire
 
 import (
+	"strings"
+
 	"varve/engine/vector"
+	"varve/sqlexec/infoschema"
+	"varve/sqlexec/parse"
 )
 
 // The numbers of types that clients know.
@@ -100,9 +104,35 @@ func oidOf(t vector.Type) uint32 {
 	return oidText
 }
 
+// oidAs is oidOf of a column of a statement; of one that reads the catalog, integers of 32 bits without a sign are
+// numbers of things there, which clients know as oid.
+func oidAs(t vector.Type, catalog bool) uint32 {
+	switch {
+	case catalog && t.ID == vector.TypeUint32:
+		return oidOID
+	case catalog && t.ID == vector.TypeList && t.Elem().ID == vector.TypeUint32:
+		return arrays[oidOID]
+	}
+	return oidOf(t)
+}
+
+// readsCatalog reports whether a table of the catalog is in FROM.
+func readsCatalog(from parse.TableRef) bool {
+	switch t := from.(type) {
+	case *parse.Join:
+		return readsCatalog(t.L) || readsCatalog(t.R)
+	case *parse.Table:
+		if n := len(t.Name); n > 1 {
+			return t.Name[n-2].Name == infoschema.PGCatalog
+		}
+		return strings.HasPrefix(t.Name[0].Name, "pg_")
+	}
+	return false
+}
+
 // sqlTypes are the types of SQL of parameters. What is missing is a text.
 var sqlTypes = map[uint32]string{
-	oidBool: "BOOLEAN", oidBytea: "BYTEA", oidInt2: "SMALLINT", oidInt4: "INT", oidInt8: "BIGINT", oidOID: "BIGINT",
+	oidBool: "BOOLEAN", oidBytea: "BYTEA", oidInt2: "SMALLINT", oidInt4: "INT", oidInt8: "BIGINT", oidOID: "INT UNSIGNED",
 	oidFloat4: "FLOAT", oidFloat8: "DOUBLE", oidNumeric: "DECIMAL", oidDate: "DATE", oidTime: "TIME",
 	oidTimestamp: "TIMESTAMP", oidTimestampTZ: "TIMESTAMP", oidInterval: "INTERVAL",
 }
