@@ -147,13 +147,13 @@ func (x *Executor) ParseDialect(ctx context.Context, text string, d *parse.Diale
 	return list, held.Close, cancelled(ctx, err)
 }
 
-// Share begins the share of a client in the memory of queries, for what it keeps between statements, such as values of
-// parameters.
-func (x *Executor) Share() *exec.Share {
+// Allowance begins what a client may have of the memory of queries for what it keeps between statements, such as
+// values of parameters.
+func (x *Executor) Allowance() *exec.Allowance {
 	if x.o.Memory == nil {
-		return exec.NewPool(0).Share()
+		return exec.NewPool(0).Allowance()
 	}
-	return x.o.Memory.Share()
+	return x.o.Memory.Allowance()
 }
 
 // Attend runs part of a statement that is no SQL of ours, such as rows that come from a client. Meanwhile the list of

@@ -62,22 +62,22 @@ type Budget struct {
 	begun  atomic.Bool
 	joined struct{ bytes, files atomic.Int64 } // written by joins
 	waited atomic.Int64                        // ns, for others that perhaps never give way
-	idle   *Share                              // see Share.Idle; nil: it is a query's
+	idle   *Allowance                          // see Allowance.Idle; nil: it is a query's
 }
 
-// Share is what one client keeps while it runs nothing. Safe for concurrent use. The nil share has no limit.
-type Share struct {
+// Allowance is what one client keeps while it runs nothing. Safe for concurrent use. The nil one has no limit.
+type Allowance struct {
 	pool *Pool
 	used atomic.Int64
 }
 
-// Share begins the share of a client. All shares together have at most half of the pool, one of them three quarters of
+// Allowance begins that of a client. All together have at most half of the pool, one of them three quarters of
 // that: no client takes everything.
-func (p *Pool) Share() *Share { return &Share{pool: p} }
+func (p *Pool) Allowance() *Allowance { return &Allowance{pool: p} }
 
 // Idle makes a budget of what the client keeps while it runs nothing, such as values of parameters. Nobody knows when
 // it gives them back.
-func (s *Share) Idle(ctx context.Context) *Budget {
+func (s *Allowance) Idle(ctx context.Context) *Budget {
 	if s == nil {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (s *Share) Idle(ctx context.Context) *Budget {
 }
 
 // take counts bytes more of the client.
-func (s *Share) take(bytes int64) error {
+func (s *Allowance) take(bytes int64) error {
 	all := s.pool.limit / 2
 	if one := all / 4 * 3; s.used.Add(bytes) > one {
 		s.used.Add(-bytes)
@@ -103,7 +103,7 @@ func (s *Share) take(bytes int64) error {
 	return nil
 }
 
-func (s *Share) give(bytes int64) {
+func (s *Allowance) give(bytes int64) {
 	s.used.Add(-bytes)
 	s.pool.idle.Add(-bytes)
 }

@@ -110,7 +110,8 @@ func (c *Context) Call(name string, args ...Expr) (Expr, error) {
 	}
 	if f == nil {
 		hint := didYouMean(name)
-		return nil, status.Hinted(status.Because(planError("Invalid function '%s'.%s", name, hint), status.NoFunction), hint)
+		err := planError("Invalid function '%s'.%s", name, hint)
+		return nil, status.Hinted(status.Because(err, status.NoFunction), hint)
 	}
 	if len(args) < f.min || f.max >= 0 && len(args) > f.max {
 		return nil, planError("function '%s' takes %s, found %d", f.Name, arity(f), len(args))

@@ -227,7 +227,8 @@ func columns(list string) []schema.Column {
 		"f64": vector.FloatType,
 		"s":   vector.Timestamp(0), "ms": vector.Timestamp(3), "ns": vector.Timestamp(9), "bool": vector.BoolType,
 		"u8": vector.Uint8Type, "us": vector.Timestamp(6), "texts": vector.List(vector.StringType),
-		"ints": vector.List(vector.Int64Type), "oids": vector.List(vector.Uint32Type), "floats": vector.List(vector.FloatType),
+		"ints": vector.List(vector.Int64Type), "oids": vector.List(vector.Uint32Type),
+		"floats": vector.List(vector.FloatType),
 	}
 	var made []schema.Column
 	for _, word := range strings.Fields(list) {

@@ -54,8 +54,8 @@ const (
 
 // recurse runs a recursive common table expression, anchor UNION [ALL] step, to its end: the step sees the rows that
 // the one before it made. UNION keeps each row once. A query that does not name itself is no such thing and is left as
-// it is. One that refers to the query around it has other rows for each row of that one, and none while that row is only
-// looked at.
+// it is. One that refers to the query around it has other rows for each row of that one, and none while that row is
+// only looked at.
 func (b *binder) recurse(c *cte) error {
 	if c.rows = b.st.recursive[c.query]; c.rows != nil {
 		return nil

@@ -43,18 +43,18 @@ type conn struct {
 	large *web.Stream // its share of the room of large messages; nil: it is not large
 	out   []byte      // what is not sent yet
 
-	user     web.User
-	current  func() (web.User, error) // the user by the present list; nil: there are no users
-	session  *sqlexec.Session
-	share    *exec.Share // of the memory of queries
-	settings settings
-	state    byte
-	wrote    int      // statements of the transaction that wrote
-	readOnly bool     // the transaction takes no writes
-	asked    bool     // a query of the transaction was read
-	binding  bool     // a statement is read with its values
-	configs  []config // its calls of set_config
-	skipping bool     // messages are left out until Sync
+	user      web.User
+	current   func() (web.User, error) // the user by the present list; nil: there are no users
+	session   *sqlexec.Session
+	allowance *exec.Allowance // of the memory of queries
+	settings  settings
+	state     byte
+	wrote     int      // statements of the transaction that wrote
+	readOnly  bool     // the transaction takes no writes
+	asked     bool     // a query of the transaction was read
+	binding   bool     // a statement is read with its values
+	configs   []config // its calls of set_config
+	skipping  bool     // messages are left out until Sync
 
 	savepoints []savepoint
 

@@ -73,7 +73,7 @@ func (k *conn) copyIn(c *copying) error {
 	}
 	ctx, cancel := k.work()
 	defer cancel(nil)
-	in.held = k.share.Idle(ctx)
+	in.held = k.allowance.Idle(ctx)
 	defer in.held.Close()
 	err = k.run(ctx, cancel, func() error {
 		return k.s.o.Executor.Attend(ctx, k.session, c.text, func(ctx context.Context) error {

@@ -133,7 +133,7 @@ func (k *conn) prepare(m *pgproto3.Parse) error {
 	if k.statements[m.Name] != nil {
 		return fail("42P05", fmt.Sprintf("prepared statement %q already exists", m.Name))
 	}
-	p := &prepared{text: m.Query, types: slices.Clone(m.ParameterOIDs), held: k.share.Idle(k.s.ctx)}
+	p := &prepared{text: m.Query, types: slices.Clone(m.ParameterOIDs), held: k.allowance.Idle(k.s.ctx)}
 	err := k.readPrepared(p)
 	if err == nil {
 		err = k.remember(m.Name, p)
@@ -380,7 +380,7 @@ func (k *conn) room(p *prepared, m *pgproto3.Bind) (*exec.Budget, error) {
 			size += int64(4 * len(b))
 		}
 	}
-	held := k.share.Idle(k.s.ctx)
+	held := k.allowance.Idle(k.s.ctx)
 	if err := held.Reserve(size); err != nil {
 		held.Close()
 		return nil, err

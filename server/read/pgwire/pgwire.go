@@ -50,7 +50,7 @@ type Executor interface {
 	ParseDialect(ctx context.Context, text string, d *parse.Dialect) (list []parse.Statement, release func(), err error)
 	Describe(ctx context.Context, s *sqlexec.Session, st parse.Statement) ([]vector.Field, error)
 	SetReads(s *sqlexec.Session, name, text string) error
-	Share() *exec.Share
+	Allowance() *exec.Allowance
 	Attend(ctx context.Context, s *sqlexec.Session, text string, part func(ctx context.Context) error) error
 }
 

@@ -73,7 +73,7 @@ func (k *conn) newPortal(text string, values []value) (*portal, error) {
 	for i := range values {
 		bytes += values[i].bytes()
 	}
-	held := k.share.Idle(k.s.ctx)
+	held := k.allowance.Idle(k.s.ctx)
 	if err := held.Reserve(bytes); err != nil {
 		held.Close()
 		return nil, err
@@ -134,7 +134,7 @@ func (k *conn) keep(name string, p *portal) error {
 	}
 	if len(p.text) > smallBytes { // which its literals are part of
 		if p.held == nil {
-			p.held = k.share.Idle(k.s.ctx)
+			p.held = k.allowance.Idle(k.s.ctx)
 		}
 		if err := p.held.Reserve(int64(len(p.text))); err != nil {
 			p.end()

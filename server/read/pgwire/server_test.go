@@ -523,7 +523,8 @@ func TestPGBindsToTLS(t *testing.T) {
 	pair := pgCertificate(t)
 	s := startPG(t, func(o *server.Options) {
 		o.Users = users
-		o.PG.TLS = &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil }}
+		shows := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return &pair, nil }
+		o.PG.TLS = &tls.Config{GetCertificate: shows}
 	})
 	for _, mode := range []string{"sslmode=require&channel_binding=require", "sslmode=require&channel_binding=prefer",
 		"sslmode=require&channel_binding=disable", "sslmode=disable&channel_binding=prefer",

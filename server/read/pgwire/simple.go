@@ -12,7 +12,7 @@ func (k *conn) simple(text string) error {
 	k.closePortal("")
 	var held *exec.Budget // of a long text
 	if len(text) > smallBytes {
-		held = k.share.Idle(k.s.ctx)
+		held = k.allowance.Idle(k.s.ctx)
 		defer held.Close()
 	}
 	var pieces []parse.Piece

@@ -222,7 +222,7 @@ func (k *conn) password(into pgproto3.FrontendMessage) error {
 
 // open begins the session of a known user.
 func (k *conn) open(parameters map[string]string) error {
-	k.session, k.share = k.s.o.Statements.Session(k.user), k.s.o.Executor.Share()
+	k.session, k.allowance = k.s.o.Statements.Session(k.user), k.s.o.Executor.Allowance()
 	k.session.Settings = func() []infoschema.Setting { return k.settings.list(k) }
 	k.session.Client, k.session.Network = k.raw.RemoteAddr().String(), k.address
 	k.session.ConnID = uint64(k.number)

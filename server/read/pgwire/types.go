@@ -132,7 +132,8 @@ func readsCatalog(from parse.TableRef) bool {
 
 // sqlTypes are the types of SQL of parameters. What is missing is a text.
 var sqlTypes = map[uint32]string{
-	oidBool: "BOOLEAN", oidBytea: "BYTEA", oidInt2: "SMALLINT", oidInt4: "INT", oidInt8: "BIGINT", oidOID: "INT UNSIGNED",
+	oidBool: "BOOLEAN", oidBytea: "BYTEA", oidInt2: "SMALLINT", oidInt4: "INT", oidInt8: "BIGINT",
+	oidOID:    "INT UNSIGNED",
 	oidFloat4: "FLOAT", oidFloat8: "DOUBLE", oidNumeric: "DECIMAL", oidDate: "DATE", oidTime: "TIME",
 	oidTimestamp: "TIMESTAMP", oidTimestampTZ: "TIMESTAMP", oidInterval: "INTERVAL",
 }
