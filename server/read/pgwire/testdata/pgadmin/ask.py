@@ -91,11 +91,8 @@ def about(kind, *path):
     return call("GET", "/browser/%s/obj/1/%s/%s" % (kind, server, "/".join(str(p) for p in path)))
 
 
-holds("properties of a table", about("table", database, public, logs).get("name"), "logs")
 holds("properties of a database", about("database", database).get("name"), "service")
 holds("properties of a schema", about("schema", database, public).get("name"), "public")
-sql = call("GET", "/browser/table/sql/1/%s/%s/%s/%s" % (server, database, public, logs))
-holds("statement of a table", isinstance(sql, str) and "CREATE TABLE IF NOT EXISTS public.logs" in sql, True)
 for page in ("/dashboard/dashboard_stats/%s?chart_names=session_stats,tps_stats,ti_stats,to_stats,bio_stats" % server,
              "/dashboard/activity/%s" % server, "/dashboard/locks/%s" % server, "/dashboard/prepared/%s" % server, "/dashboard/config/%s" % server,
              "/dashboard/dashboard_stats/%s/%s?chart_names=session_stats,tps_stats,ti_stats,to_stats,bio_stats" % (server, database)):
