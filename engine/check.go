@@ -252,17 +252,26 @@ func (c *checker) log(state *manifest.State) {
 
 func (c *checker) readLog(state *manifest.State) (wal.ReplayResult, error) {
 	return wal.Check(c.FS, c.WALDir, wal.Range(state.Log), func(at wal.LSN, rec []byte) error {
-		r, body, err := readRecordHead(rec)
-		if err == nil && c.Deep {
-			if t := state.Tables[r.table]; t != nil {
-				if err = r.decode(body, t.Schema); err == nil && r.seq > state.FlushedOf(t) {
-					err = r.leaveOut()
-				}
-			}
-		}
+		err := eachRecord(rec, func(rec []byte) error { return c.readRecord(state, rec) })
 		if err != nil {
 			c.fault("wal "+at.String(), err, true)
 		}
 		return nil
 	})
+}
+
+// readRecord reads a record of rows.
+func (c *checker) readRecord(state *manifest.State, rec []byte) error {
+	r, body, err := readRecordHead(rec)
+	if err != nil || !c.Deep {
+		return err
+	}
+	t := state.Tables[r.table]
+	if t == nil {
+		return nil
+	}
+	if err = r.decode(body, t.Schema); err == nil && r.seq > state.FlushedOf(t) {
+		err = r.leaveOut()
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -16,12 +17,13 @@ import (
 
 // committer takes records of rows into the log and then into memtables. Safe for concurrent use.
 type committer struct {
-	log     *wal.Log
-	memory  *memory
-	space   *space
-	batches *batches
-	metrics *Metrics
-	now     func() time.Time
+	log       *wal.Log
+	memory    *memory
+	space     *space
+	batches   *batches
+	positions *positions
+	metrics   *Metrics
+	now       func() time.Time
 
 	patience     time.Duration   // how long a write waits for memory, or for a table that is altered
 	closing      <-chan struct{} // closed when the store closes
@@ -112,9 +114,11 @@ func (c *committer) commit(ctx context.Context, ws []*tableWrite) (again []*tabl
 }
 
 // append logs and appends the records of the writes that can be enlisted, and gives the others. Who gives up before the
-// log has the records has written nothing.
+// log has the records has written nothing. What is taken from a queue is written at once: if one cannot be enlisted,
+// append gives all.
 func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tableWrite, err error) {
 	var logged []wal.Record
+	taking := takingOf(ctx)
 	defer func() {
 		for _, w := range ws {
 			w.finish()
@@ -139,10 +143,11 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 	if err := ctx.Err(); err != nil {
 		return nil, status.Wrap(err, status.DeadlineExceeded, "the request ended before its rows were in the log")
 	}
-	if len(logged) > 0 {
-		_, err := c.log.Append(logged...)
-		if err = c.space.logged(err); err != nil {
-			c.metrics.Refused.WithLabelValues("log").Inc()
+	if taking != nil && len(again) > 0 {
+		return slices.DeleteFunc(slices.Clone(ws), func(w *tableWrite) bool { return w.rec == nil }), nil
+	}
+	if len(logged) > 0 || taking != nil {
+		if err := c.appendLog(logged, taking); err != nil {
 			return nil, err
 		}
 		for _, w := range ws {
@@ -163,6 +168,29 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 		}
 	}
 	return again, nil
+}
+
+// appendLog appends records to the log; with the steps of a taking they are one record.
+func (c *committer) appendLog(records []wal.Record, taking *Taking) error {
+	if taking != nil {
+		one, err := taking.record(records)
+		if err != nil {
+			return err
+		}
+		records = []wal.Record{one}
+		c.positions.hold(taking, c.log)
+		defer c.positions.release(taking)
+	}
+	at, err := c.log.Append(records...)
+	if err = c.space.logged(err); err != nil {
+		c.metrics.Refused.WithLabelValues("log").Inc()
+		return err
+	}
+	if taking != nil {
+		c.positions.stored(taking.Steps, at.Segment())
+		taking.done = true
+	}
+	return nil
 }
 
 // enlist sets a write's sequence number and the memtable that will not be flushed before it has the rows; false: the

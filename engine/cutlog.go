@@ -19,7 +19,7 @@ func (f *flusher) needed(but *mem) wal.LSN {
 		}
 		r.mu.Unlock()
 	}
-	return before
+	return f.positions.needed(before)
 }
 
 // truncateLog removes the segments that no memtable needs any more. It keeps the newest, unless the disk is short of
@@ -33,11 +33,16 @@ func (f *flusher) truncateLog() error {
 	before := f.needed(nil)
 	if before.Segment() > f.manifest.State().Log.First && f.log.Holds(before, keep) {
 		f.batches.save(f.log, before.Segment())
-		if err := f.apply(manifest.Edit{Log: manifest.LogRange{First: before.Segment()}}); err != nil {
+		if err := f.apply(f.cut(before.Segment())); err != nil {
 			return err
 		}
 	}
 	return f.log.Truncate(before, keep)
+}
+
+// cut is the edit that gives up the segments of the log before first. It takes over the positions that they have.
+func (f *flusher) cut(first uint64) manifest.Edit {
+	return manifest.Edit{Log: manifest.LogRange{First: first}, Positions: f.positions.before(first, f.manifest.State())}
 }
 
 // leastCut is the size of a log that is worth cutting.
@@ -77,7 +82,7 @@ func (f *flusher) leaveLog() {
 	if log.First > log.Last {
 		return
 	}
-	if err := f.apply(manifest.Edit{Log: manifest.LogRange{First: log.Last + 1}}); err != nil {
+	if err := f.apply(f.cut(log.Last + 1)); err != nil {
 		f.o.Logger.Warn("the manifest cannot be told that no log is needed", "error", err)
 	}
 }

@@ -37,6 +37,7 @@
 //	limits.go                            bounds of the store, defaults of Options
 //	record.go seriesrecord.go bounds.go  what the log takes
 //	batches.go                           batches that a client may send twice
+//	positions.go                         how far queues are read
 //	commit.go memory.go                  the committer: admission, log, memtables
 //	space.go ballast.go                  room on the disk
 //	census.go                            how many series there are
@@ -80,7 +81,7 @@
 //   - census.mu: series are entered, or counted anew while writers wait to enter theirs. Nobody who holds it waits for
 //     the log. A census takes mem.mu below it, to pin what it reads.
 //   - Moment.mu: the tables of a statement are pinned or let go, which takes mem.mu and partFiles.mu below it.
-//   - mem.mu, merger.mu, partFiles.mu, batches.mu, space.mu, ballast.mu, damages.mu, signal.mu, and those of the log
+//   - mem.mu, merger.mu, partFiles.mu, batches.mu, positions.mu, space.mu, ballast.mu, damages.mu, signal.mu, and those of the log
 //     and of the manifest, sizeBound.mu, toll.mu: of these only one is held at a time, with one exception: whoever
 //     appends to the log holds its closing lock while the log begins a segment and takes the manifest's lock. merger.mu
 //     is released while a merge waits.
@@ -214,6 +215,7 @@ type Engine struct {
 	finder    *seriesFinder
 	census    *census // nil: series are not bounded
 	batches   *batches
+	positions *positions
 	committer *committer
 	memory    *memory
 

@@ -17,12 +17,13 @@ import (
 // flusher writes memtables to parts, and truncates the log that no memtable needs any more. Safe for concurrent use.
 type flusher struct {
 	*inventory
-	log     *wal.Log
-	memory  *memory
-	batches *batches
-	metrics *Metrics
-	merger  *merger // gets the parts
-	grown   func()  // told of them
+	log       *wal.Log
+	memory    *memory
+	batches   *batches
+	positions *positions
+	metrics   *Metrics
+	merger    *merger // gets the parts
+	grown     func()  // told of them
 
 	asked chan *region              // regions that want a flush
 	last  atomic.Pointer[time.Time] // when the last memtable was written into a part; nil: none was yet
@@ -167,7 +168,7 @@ func (f *flusher) flushOne(r *region, m *mem) error {
 	first := f.needed(m).Segment()
 	f.batches.save(f.log, first)
 	edit := manifest.Edit{Flushed: []manifest.FlushedEdit{{Table: r.id, Sequence: m.lastSeq}},
-		Log: manifest.LogRange{First: first}}
+		Log: manifest.LogRange{First: first}, Positions: f.positions.before(first, f.manifest.State())}
 	if m.built == nil && run.Rows() > 0 {
 		lo, hi := run.Sequences()
 		mode := flushMode(t)

@@ -72,7 +72,7 @@ func Open(o Options) (_ *Engine, err error) {
 		return nil, denied(o.Dir, err)
 	}
 	st := &starting{inventory: e.inventory, began: began, unwritable: e.reads, damages: e.damages, memory: e.memory,
-		batches: e.batches, metrics: e.metrics, run: e.run}
+		batches: e.batches, positions: e.positions, metrics: e.metrics, run: e.run}
 	named := st.read(state)
 	e.store = st.store
 	e.log, err = wal.Open(o.FS, o.WALDir, wal.Options{Sync: o.WALSync, SyncPeriod: o.WALSyncPeriod,
@@ -111,6 +111,7 @@ func newEngine(o Options, reads error) *Engine {
 	e.views = newViews(e.inventory)
 	e.reading = &reading{inventory: e.inventory, damages: e.damages}
 	e.batches = newBatches(o.Now, o.Logger)
+	e.positions = newPositions()
 	e.catalog.Store(&catalog{})
 	e.run, e.stop = context.WithCancel(context.Background())
 	e.door = newDoor(e.space)
@@ -136,9 +137,11 @@ func (e *Engine) begin(st *starting) error {
 // assemble makes what works on the store, once its log and its manifest are open.
 func (e *Engine) assemble() {
 	o := &e.o
-	e.flusher = &flusher{inventory: e.inventory, log: e.log, memory: e.memory, batches: e.batches, metrics: e.metrics,
+	e.flusher = &flusher{inventory: e.inventory, log: e.log, memory: e.memory, batches: e.batches,
+		positions: e.positions, metrics: e.metrics,
 		asked: make(chan *region, 1024)}
-	e.committer = &committer{log: e.log, memory: e.memory, space: e.space, batches: e.batches, metrics: e.metrics,
+	e.committer = &committer{log: e.log, memory: e.memory, space: e.space, batches: e.batches,
+		positions: e.positions, metrics: e.metrics,
 		now: o.Now, patience: o.WriteWait, closing: e.run.Done(),
 		flushBytes: o.FlushBytes, flush: e.flusher.request, flushLargest: e.flusher.requestLargest}
 	x := &exchanger{inventory: e.inventory, damages: e.damages, memory: e.memory, flusher: e.flusher,

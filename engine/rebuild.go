@@ -90,6 +90,7 @@ func (b *rebuild) base() {
 	if old == nil {
 		return
 	}
+	b.state.Positions = old.Positions
 	b.state.Edit, b.state.NextTable, b.state.NextFile, b.state.Store = old.Edit, old.NextTable, old.NextFile, old.Store
 	maps.Copy(b.state.Databases, old.Databases)
 	for id, t := range old.Tables {
@@ -243,20 +244,7 @@ func (b *rebuild) name() {
 // log takes over the state of the log and the ids that its records name.
 func (b *rebuild) log(dir string) error {
 	found, err := wal.Check(b.fs, dir, wal.Range{}, func(_ wal.LSN, rec []byte) error {
-		r, _, err := readRecordHead(rec)
-		if err != nil {
-			return nil // replay reports it
-		}
-		b.state.NextTable = max(b.state.NextTable, r.table+1)
-		t := b.state.Tables[r.table]
-		if t == nil || len(r.ids) == 0 {
-			return nil
-		}
-		if last := slices.Max(r.ids); last >= t.Schema.NextColumn {
-			c := *t.Schema
-			c.NextColumn = last + 1
-			t.Schema = &c
-		}
+		_ = eachRecord(rec, b.record) // replay reports what cannot be read
 		return nil
 	})
 	if err != nil {
@@ -269,6 +257,25 @@ func (b *rebuild) log(dir string) error {
 	}
 	b.state.Edit = max(b.state.Edit, found.Edit)
 	b.state.Log = manifest.LogRange(found.Segments)
+	return nil
+}
+
+// record takes over the ids that a record of the log names.
+func (b *rebuild) record(rec []byte) error {
+	r, _, err := readRecordHead(rec)
+	if err != nil {
+		return err
+	}
+	b.state.NextTable = max(b.state.NextTable, r.table+1)
+	t := b.state.Tables[r.table]
+	if t == nil || len(r.ids) == 0 {
+		return nil
+	}
+	if last := slices.Max(r.ids); last >= t.Schema.NextColumn {
+		c := *t.Schema
+		c.NextColumn = last + 1
+		t.Schema = &c
+	}
 	return nil
 }
 

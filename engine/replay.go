@@ -42,6 +42,7 @@ func (st *starting) replay() error {
 	if err != nil {
 		return fmt.Errorf("replay of the log: %w", err)
 	}
+	st.positions.endReplay()
 	st.found.ReplayedBytes = result.Bytes
 	st.logWhole = len(result.Damaged) == 0
 	for _, d := range result.Damaged {
@@ -55,6 +56,9 @@ func (st *starting) replay() error {
 }
 
 func (st *starting) replayRecord(at wal.LSN, rec []byte) error {
+	if isTaken(rec) {
+		return st.replayTaken(at, rec)
+	}
 	r, body, err := readRecordHead(rec)
 	if err != nil {
 		st.keepRecord(at, err)

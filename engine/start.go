@@ -18,11 +18,12 @@ import (
 // replayed. One goroutine uses it, except that openParts opens parts on several.
 type starting struct {
 	*inventory
-	damages *damages
-	memory  *memory
-	batches *batches
-	metrics *Metrics
-	run     context.Context // over when the store closes
+	damages   *damages
+	memory    *memory
+	batches   *batches
+	positions *positions
+	metrics   *Metrics
+	run       context.Context // over when the store closes
 
 	// There once the log is open.
 	log       *wal.Log
@@ -47,6 +48,7 @@ func (st *starting) read(state *manifest.State) (named string) {
 	st.state = st.dropDrafts(state)
 	st.found.Tables = len(st.state.Tables)
 	st.list()
+	st.positions.begin(st.state.Positions)
 	return st.nameStore()
 }
 

@@ -38,9 +38,10 @@ func Replace(fs vfs.FS, dir string, s *State) error {
 	return m.Close()
 }
 
-// Select is the state with the chosen tables alone; databases stay.
+// Select is the state with the chosen tables alone; databases stay. Positions go: rows of others are missing.
 func (s *State) Select(choose func(*TableState) bool) *State {
 	c := *s
+	c.Positions = nil
 	c.Tables = newState().Tables
 	for id, t := range s.Tables {
 		if choose(t) {

@@ -149,6 +149,7 @@ type snapshotJSON struct {
 	NextFile  uint64              `json:"next_file"`
 	Log       LogRange            `json:"log,omitzero"`
 	Retired   []uint64            `json:"retired,omitempty"`
+	Positions []Position          `json:"positions,omitempty"`
 }
 
 type tableStateJSON struct {
@@ -159,7 +160,7 @@ type tableStateJSON struct {
 
 func encodeSnapshot(s *State) ([]byte, error) {
 	j := snapshotJSON{Store: s.Store, Databases: s.Databases, NextTable: s.NextTable, NextFile: s.NextFile, Log: s.Log,
-		Retired: s.Retired}
+		Retired: s.Retired, Positions: s.Positions}
 	for _, id := range s.tableIDs() {
 		t := s.Tables[id]
 		j.Tables = append(j.Tables, tableStateJSON{toJSON(t.Schema), t.Flushed, t.Parts})
@@ -185,5 +186,6 @@ func decodeSnapshot(b []byte) (*State, error) {
 	}
 	s.NextTable, s.NextFile = max(j.NextTable, 1), max(j.NextFile, 1)
 	s.Store, s.Log, s.Retired = j.Store, j.Log, j.Retired
+	s.Positions = withPositions(nil, j.Positions)
 	return s, nil
 }

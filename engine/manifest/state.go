@@ -29,6 +29,9 @@ type State struct {
 	Edit uint64
 	// Log are the segments of the log that replay needs.
 	Log LogRange
+	// Positions are how far queues have been read: all rows of the messages before are in parts. In order of source,
+	// topic and partition.
+	Positions []Position
 	// Retired are files of parts that were listed once, or have been given up before, and may still be on disk. What is
 	// neither listed nor retired was not known to this manifest.
 	Retired []uint64
@@ -102,6 +105,8 @@ type Edit struct {
 	Store string `json:"store,omitempty"`
 	// Log raises what is needed of the log.
 	Log LogRange `json:"log,omitzero"`
+	// Positions replace those of the same partitions, unless less of the log is given up than before.
+	Positions []Position `json:"positions,omitempty"`
 	// Retired are files that were never listed and never will be. Files of parts that are removed, and of dropped
 	// tables, are retired by that.
 	Retired []uint64 `json:"retired,omitempty"`
@@ -201,6 +206,9 @@ func (s *State) apply(e *Edit) (*State, error) {
 	}
 	n.Store = cmp.Or(n.Store, e.Store)
 	n.NextFile, n.NextTable = max(n.NextFile, e.NextFile), max(n.NextTable, e.NextTable)
+	if e.Log.First >= s.Log.First {
+		n.Positions = withPositions(s.Positions, e.Positions)
+	}
 	n.Log = LogRange{max(n.Log.First, e.Log.First), max(n.Log.Last, e.Log.Last)}
 	return &n, nil
 }
