@@ -116,6 +116,7 @@ var homes = map[string][]string{
 	"github.com/fasthttp/websocket":       {"server/read/logapi"},
 	"github.com/bytedance/sonic":          {"flatten"},
 	"github.com/jackc/pgx/v5":             {"server/read/pgwire"},
+	"github.com/twmb/franz-go":            {"server/write/kafka"},
 	"github.com/RoaringBitmap/roaring/v2": {"sst", "sst/index"},
 	"github.com/klauspost/compress": {"sst/encoding", "wal", "server/web", "pipeline/vrl/stdlib",
 		"sqlexec/rowfile", "sqlexec/spill", "cmd/varve/ingest", "cmd/varve/export", "bench/fleet"},

@@ -75,6 +75,7 @@ func (s *Server) newProtocols(o *Options) ([]web.Protocol, error) {
 	if o.Rules != nil {
 		list = append(list, manage.New(o.Rules).Protocol())
 	}
+	list = append(list, s.queues.Protocol())
 	return append(list, bulk.New(logs).Protocol()), nil // last: it owns all paths that look like its own
 }
 

@@ -50,6 +50,7 @@ func (s *Server) buildRouter() {
 	r := router.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath, r.HandleOPTIONS = false, false, false
 	s.exact, s.reserved, s.calls = map[string]exact{}, map[string]bool{}, map[string]*route{}
+	s.doors = map[string]*route{}
 	for _, rt := range s.exactRoutes() {
 		s.exact[rt.Path] = exact{s.handle(&rt), rt.Not}
 	}
@@ -62,6 +63,9 @@ func (s *Server) buildRouter() {
 			}
 		}
 		s.reserved[rt.Path] = rt.Reserved
+		if rt.Access == web.AccessWrite && slices.Contains(rt.Methods, "POST") {
+			s.doors[rt.Path] = &rt
+		}
 		for call, path := range rt.protocol.Calls {
 			if path == rt.Path {
 				s.calls[call] = &rt

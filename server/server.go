@@ -22,6 +22,7 @@
 //	watch.go         clients that leave before they are answered
 //	stranger.go      clients of other protocols, who are told where they have come
 //	session.go       who asks, and what may be asked
+//	door.go          messages of queues, which become requests of HTTP
 //	grpc.go          calls of gRPC, which become requests of HTTP
 //	rpcconns.go      connections of gRPC
 //	listeners.go     protocols over TCP and UDP that are no HTTP
@@ -76,6 +77,7 @@ import (
 	"varve/server/web"
 	"varve/server/write/forward"
 	"varve/server/write/ingest"
+	"varve/server/write/kafka"
 	"varve/server/write/lineproto"
 	"varve/server/write/otlp"
 	"varve/server/write/rows"
@@ -138,6 +140,8 @@ type Options struct {
 	// Forward is the listener of the forward protocol, Syslog are those of syslog.
 	Forward forward.Options
 	Syslog  syslog.Options
+	// Queues are read by the server; its Store is needed where there are any.
+	Queues kafka.Options
 	// PG is the listener of the wire protocol of PostgreSQL. Its Executor is needed where it is served.
 	PG pgwire.Options
 	// Slow records slow statements for the handlers that share it: the server shows its figures and closes it; nil:
@@ -174,12 +178,14 @@ type Server struct {
 
 	protocols []web.Protocol
 	listeners *listeners
+	queues    *kafka.Sources
 	sql       *query.Shared // the way of statements of all protocols
 
 	router   *router.Router
 	exact    map[string]exact  // paths that are matched before the router
 	reserved map[string]bool   // paths that are answered above the bounds of connections
 	calls    map[string]*route // of gRPC, by the paths of their methods
+	doors    map[string]*route // that take rows, by their paths
 	// What answers requests before they are routed.
 	crowded, absent, allow fasthttp.RequestHandler
 
@@ -218,6 +224,8 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 		s.figures = web.NewAnswers(figuresBytes, o.Answers.Wait())
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
+	o.Queues.Door, o.Queues.Intake = s.deliver, o.Intake
+	s.queues = kafka.New(o.Queues)
 	var err error
 	if s.protocols, err = s.newProtocols(&o); err != nil {
 		return nil, fmt.Errorf("server: %w", err)

@@ -60,6 +60,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	ls := s.state.ls
 	s.state.mu.Unlock()
 	defer s.cancel()
+	read := s.queues.Shutdown(ctx)
 	calls, others := make(chan error, 1), make(chan error, 1)
 	go func() { calls <- s.shutdownRPC(ctx) }()
 	go func() { others <- s.listeners.shutdown(ctx) }()
@@ -70,7 +71,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 			s.o.Rules.Stop(ctx)
 		}
 	}()
-	err := errors.Join(s.drain(ctx, ls), <-calls, <-others)
+	err := errors.Join(read, s.drain(ctx, ls), <-calls, <-others)
 	<-ruled
 	if s.o.Slow != nil {
 		s.o.Slow.Close(ctx)

@@ -88,6 +88,7 @@ func readConfig(file string, environ []string, settings []setting) (*Config, err
 	if c.warnings, err = readEnvironment(environ, keys); err != nil {
 		return nil, err
 	}
+	c.takeSecrets(environ)
 	for _, s := range settings {
 		if err := assign(keys, s.from, s.key, s.value); err != nil {
 			return nil, err
@@ -131,6 +132,12 @@ func readFile(file string, keys []key) error {
 				strings.TrimPrefix(at.Error(), "toml: "))}
 		}
 		return &configError{fmt.Sprintf("%s: %v", file, err)}
+	}
+	if list, ok := tree["kafka"]; ok {
+		delete(tree, "kafka")
+		if err := keys[0].config.readQueueTables(file, list); err != nil {
+			return err
+		}
 	}
 	return assignTree(keys, file, "", tree)
 }
@@ -179,7 +186,8 @@ func readEnvironment(environ []string, keys []key) (warnings []string, err error
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
 		rest, ours := strings.CutPrefix(name, "VARVE_")
-		if !ours || slices.Contains(clientVariables, name) || isServiceVariable(name) {
+		if !ours || slices.Contains(clientVariables, name) || isServiceVariable(name) ||
+			isSecretVariable(name) {
 			continue
 		}
 		key := strings.ToLower(strings.ReplaceAll(rest, "__", "."))
@@ -201,6 +209,9 @@ func (c *Config) check() error {
 		return err
 	}
 	if err := c.checkListeners(); err != nil {
+		return err
+	}
+	if err := c.checkQueues(); err != nil {
 		return err
 	}
 	if c.Logging.Dir == "" && !c.Logging.AppendStdout {
@@ -238,6 +249,7 @@ func (c *Config) TOML() string {
 			fmt.Fprintf(&b, "%s = %s\n", name, k.print())
 		}
 	})
+	c.printQueues(&b)
 	return b.String()
 }
 

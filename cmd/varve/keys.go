@@ -201,6 +201,9 @@ type Config struct {
 		GCPercent  int  `key:"gc_percent" default:"50" min:"10"`
 	} `key:"process"`
 
+	// Queues are the tables [[kafka]]: configurations of their own, see queues.go.
+	Queues []*queueConfig
+
 	// warnings are sentences about what was found and not used.
 	warnings []string
 }

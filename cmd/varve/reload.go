@@ -57,6 +57,9 @@ func changedKeys(before, now *Config) (names []string) {
 			names = append(names, k.name)
 		}
 	}
+	if !slices.EqualFunc(before.Queues, now.Queues, func(a, b *queueConfig) bool { return reflect.DeepEqual(a, b) }) {
+		names = append(names, "kafka")
+	}
 	slices.Sort(names)
 	return names
 }

@@ -340,6 +340,7 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		},
 		Forward:   c.forward(n.store),
 		Syslog:    c.syslog(n.store),
+		Queues:    c.queues(n.store, logs.logger("server/write/kafka")),
 		PG:        c.pg(n, sql),
 		Slow:      slow,
 		Saved:     n.store,

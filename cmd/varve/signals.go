@@ -34,6 +34,9 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 	if n.rules != nil {
 		n.rules.Start()
 	}
+	if err := n.readQueues(); err != nil {
+		n.log.Warn("queues are not read", "error", err)
+	}
 	n.banner(io, recovered)
 	n.ready = recovered
 	if recovered {
