@@ -14,11 +14,12 @@ import (
 	"varve/wal"
 )
 
-// A reader of a queue stores each message once, because the log record of the rows says how far the reader has come. All
-// records of such a write are one record of the log, so that rows and position are there together or not at all:
+// A reader of a queue stores each message once, because the log record of the rows says how far the reader has come.
+// All records of such a write are one record of the log, so that rows and position are there together or not at all:
 //
 //	version 1B = 3 | kind 1B = 4 | 0 12B | positions u16
-//	(source length uvarint | source | topic length uvarint | topic | queue 16B | partition u32 | from i64 | next i64 | flags 1B)*
+//	(source length uvarint | source | topic length uvarint | topic | queue 16B | partition u32 |
+//	 from i64 | next i64 | flags 1B)*
 //	(length u32 | record of version 1 or 2)*
 //
 // An edit of the manifest that gives segments of the log up has the positions of these segments: their rows are in

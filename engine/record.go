@@ -19,7 +19,8 @@ import (
 //	version 1B | kind 1B | table u32 | sequence u64 | columns u16 | key 16B | column id u32 * | series | batch (docs/format/batch.md)
 //
 // Columns are found again by id, so a record survives any change of the schema made after it. Records of version 2
-// alone have a key, see batches.go, and records of kind 2 alone have series, see seriesrecord.go. A record of version 3 holds others, see positions.go.
+// alone have a key, see batches.go, and records of kind 2 alone have series, see seriesrecord.go. A
+// record of version 3 holds others, see positions.go.
 const (
 	recordVersion      = 1
 	recordBatchVersion = 2

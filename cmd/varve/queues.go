@@ -83,7 +83,8 @@ func (c *Config) readQueueTables(file string, value any) error {
 		return &configError{file + ": kafka: expected tables [[kafka]], with two brackets"}
 	}
 	if len(tables) > maxQueues {
-		return &configError{fmt.Sprintf("%s: %d tables [[kafka]]: at most %d are possible", file, len(tables), maxQueues)}
+		return &configError{fmt.Sprintf("%s: %d tables [[kafka]]: at most %d are possible", file, len(tables),
+			maxQueues)}
 	}
 	for i, t := range tables {
 		tree, ok := t.(map[string]any)
@@ -205,7 +206,8 @@ func (c *Config) queues(store *engine.Engine, log *slog.Logger) kafka.Options {
 	o := kafka.Options{Store: store, Logger: log}
 	for _, q := range c.Queues {
 		o.Sources = append(o.Sources, kafka.Config{Name: q.Name, Brokers: q.Brokers, Topics: q.Topics,
-			TopicsRegex: q.TopicsRegex, Group: q.Group, DB: q.DB, Table: q.Table, Pipeline: q.Pipeline, Format: q.Format,
+			TopicsRegex: q.TopicsRegex, Group: q.Group, DB: q.DB, Table: q.Table, Pipeline: q.Pipeline,
+			Format:    q.Format,
 			TimeIndex: q.TimeIndex, Precision: q.Precision, Begin: q.Begin, Columns: q.Columns, Rejects: q.Rejects,
 			MaxMessage: int64(q.MaxMessage), FetchBytes: int64(q.FetchBytes), BatchBytes: int64(q.BatchBytes),
 			SessionTimeout: q.Session,

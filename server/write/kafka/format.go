@@ -32,25 +32,18 @@ type format struct {
 	add func(dst []byte, c *Config, r *kgo.Record) []byte
 }
 
-// formats are all formats.
-var formats = []format{
+// forms are all formats.
+var forms = []format{
 	{name: "json", entries: true, request: ingest, check: checkText, alone: isArray, add: addJSON},
 	{name: "ndjson", entries: true, request: ingest, check: checkText, alone: never, add: addLines},
 	{name: "text", entries: true, request: ingest, check: checkText, alone: never, add: addText},
 	{name: "lines", entries: true, request: ingest, check: checkText, alone: never, add: addTexts},
 	{name: "line_protocol", request: lineProtocol, check: checkText, alone: openQuote, add: addRaw},
-	{name: "otlp_logs", request: otlp("logs", "x-service-log-table-name"), check: checkOTLP, alone: isJSON, add: addMessage},
+	{name: "otlp_logs", request: otlp("logs", "x-service-log-table-name"), check: checkOTLP, alone: isJSON,
+		add: addMessage},
 	{name: "otlp_metrics", request: otlp("metrics", ""), check: checkOTLP, alone: isJSON, add: addMessage},
 	{name: "otlp_traces", request: otlp("traces", "x-service-trace-table-name"), check: checkOTLP, alone: isJSON,
 		add: addMessage},
-}
-
-// Formats are the names of the formats.
-func Formats() (names []string) {
-	for _, f := range formats {
-		names = append(names, f.name)
-	}
-	return names
 }
 
 // Columns are the names of what a message can add to its entries.
@@ -61,7 +54,7 @@ func TakesColumns(name string) bool { return formatOf(name).entries }
 
 // formatOf finds a format; the configuration knows that there is one.
 func formatOf(name string) *format {
-	return &formats[slices.IndexFunc(formats, func(f format) bool { return f.name == name })]
+	return &forms[slices.IndexFunc(forms, func(f format) bool { return f.name == name })]
 }
 
 // tableOf is the table for the messages of a topic.
@@ -75,9 +68,12 @@ func (c *Config) tableOf(topic string) string {
 	return string(entries.LegalName([]byte(topic)))
 }
 
-func ingest(c *Config, topic string, _ []byte) *Request {
+func ingest(c *Config, topic string, value []byte) *Request {
 	r := &Request{Path: "/v1/ingest", Headers: [][2]string{{"Content-Type", "application/x-ndjson"}},
 		Query: [][2]string{{"db", c.DB}, {"table", c.tableOf(topic)}, {"pipeline_name", c.Pipeline}}}
+	if isArray(value) {
+		r.Headers[0][1] = "application/json"
+	}
 	if c.Pipeline == "" {
 		r.Query[2][1] = pipeline.Identity
 	}

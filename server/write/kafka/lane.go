@@ -201,7 +201,8 @@ func (l *lane) cut(list []*kgo.Record) (run, rest []*kgo.Record, why error) {
 // check refuses a message that no body may have.
 func (l *lane) check(r *kgo.Record) error {
 	if n := int64(len(r.Value)); n > l.s.config.MaxMessage {
-		return status.New(status.InvalidArguments, "the message has %d bytes, the limit is %d", n, l.s.config.MaxMessage)
+		return status.New(status.InvalidArguments,
+			"the message has %d bytes, the limit is %d", n, l.s.config.MaxMessage)
 	}
 	return l.format.check(r.Value)
 }
@@ -230,6 +231,9 @@ func (l *lane) store(ctx context.Context, list []*kgo.Record) error {
 // maxRejects bounds the rejects that are written at a time.
 const maxRejects = 256
 
+// notAnEntry is the code for entries that are no objects. It is answered with 500, as interfaces say.
+const notAnEntry status.Code = 1006
+
 // mostInternal is how often a message alone may meet an internal error of the server before it is at fault.
 const mostInternal = 5
 
@@ -253,7 +257,7 @@ func (l *lane) passes(err error, messages int) bool {
 		}
 		return false
 	case 500:
-		if messages > 1 {
+		if messages > 1 || status.Code(r.Code) == notAnEntry {
 			return false
 		}
 		l.internal++

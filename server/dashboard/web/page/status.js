@@ -14,6 +14,7 @@ import { Configuration } from './statusconfig.js';
 import { About, Activity } from './statusfigures.js';
 import { Inside } from './statusinside.js';
 import { Queries } from './statusqueries.js';
+import { Queues } from './statusqueues.js';
 import { Requests } from './statusrequests.js';
 import { Tables, load as loadTables } from './statustables.js';
 
@@ -34,6 +35,7 @@ export function Page({ state }) {
     ({ status: null, clockMS: null, open: false, zone: '' }));
   const [tables, setTables] = useState(/** @type {import('./statustables.js').Table[]|null} */ (null));
   const [config, setConfig] = useState(/** @type {import('../core/toml.js').Setting[]|null} */ (null));
+  const [queues, setQueues] = useState(/** @type {import('./statusqueues.js').Queue[]} */ ([]));
   const [errors, setErrors] = useState(/** @type {Record<string, any>} */ ({}));
 
   /**
@@ -62,6 +64,7 @@ export function Page({ state }) {
         const now = Number((await list('SELECT cast(now() AS TIMESTAMP(3))', { background: true, signal }))[0][0]);
         setAbout((a) => ({ ...a, clockMS: (sent + Date.now()) / 2 - now }));
       }),
+      part('queues', async () => setQueues((await json('v1/queues', { background: true, signal })).sources)),
       part('tables', async () => setTables(await loadTables(signal))),
     ]);
   };
@@ -84,7 +87,8 @@ export function Page({ state }) {
         ${errors.status && html`<${ErrorBox} error=${errors.status} />`}
           <${About} status=${about.status} clockMS=${about.clockMS} zone=${about.zone}
             untold=${errors.clock?.message} />
-        ${errors.figures ? html`<${ErrorBox} error=${errors.figures} />` : html`<${Activity} /><${Requests} />`}`}
+        ${errors.figures ? html`<${ErrorBox} error=${errors.figures} />` : html`<${Activity} />
+            <${Queues} queues=${queues} /><${Requests} />`}`}
       ${tab === 'tables' && html`<${Tables} tables=${tables} error=${errors.tables} sort=${state.get('sort')}
         onSort=${(/** @type {string} */ sort) => state.set({ sort }, false)}
           onChange=${() => void loadAll(new AbortController().signal)} />`}
