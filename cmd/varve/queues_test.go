@@ -95,7 +95,7 @@ func (s *served) get(path string) string {
 
 // query is the answer of a server to SQL, rows as lines of CSV.
 func (s *served) query(sql string) string {
-	return strings.TrimSpace(s.get("/v1/sql?format=csv&sql=" + url.QueryEscape(sql)))
+	return strings.TrimSpace(strings.ReplaceAll(s.get("/v1/sql?format=csv&sql="+url.QueryEscape(sql)), "\r", ""))
 }
 
 // comes waits until a query has an answer.
@@ -191,7 +191,8 @@ func TestQueueFormats(t *testing.T) {
 		return "\x0a" + string(rune(len(resource))) + resource
 	}
 	p.send("logs", log("a"), log("b")[:15], log("c"))
-	p.send("logsjson", `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"stringValue":"x"}}]}]}]}`,
+	p.send("logsjson",
+		`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"stringValue":"x"}}]}]}]}`,
 		`{"resourceLogs":7}`)
 	p.send("metrics", `{"resourceMetrics":[{"scopeMetrics":[{"metrics":[{"name":"up","gauge":{"dataPoints":[`+
 		`{"timeUnixNano":"1700000000000000000","asDouble":1}]}}]}]}]}`)

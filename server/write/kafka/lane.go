@@ -146,6 +146,12 @@ func (l *lane) write(ctx context.Context, b *batch) {
 	}
 }
 
+// await waits for the write that is under way.
+func (l *lane) await() {
+	l.writing.Lock()
+	defer l.writing.Unlock()
+}
+
 // topicError is why a topic is not written.
 type topicError struct {
 	topic string

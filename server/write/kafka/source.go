@@ -317,8 +317,7 @@ func (s *source) finish(topics map[string][]int32) {
 		l := s.lanes[topic]
 		s.mu.Unlock()
 		if l != nil {
-			l.writing.Lock()
-			l.writing.Unlock() //nolint:staticcheck // who holds it is waited for
+			l.await()
 		}
 	}
 }
