@@ -302,7 +302,8 @@ func TestQueueConfig(t *testing.T) {
 		}
 	}
 	c, err := loadConfig(queueFile(t, []string{"127.0.0.1:9092"}, "name = \"my-q\"\ntopics = [\"t\"]\n"+
-		"sasl_mechanism = \"SCRAM-SHA-512\"\nsasl_user = \"u\""), []string{"VARVE_KAFKA_MY_Q_SASL_PASSWORD=hunter2"}, nil)
+		"sasl_mechanism = \"SCRAM-SHA-512\"\nsasl_user = \"u\""),
+		[]string{"VARVE_KAFKA_MY_Q_SASL_PASSWORD=hunter2"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
