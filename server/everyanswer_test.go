@@ -37,7 +37,7 @@ const (
 var kinds = map[kind]string{
 	short: `/v1/ingest/target /v1/session / /health /ready /v1/health /config /favicon.ico /debug/log_level /debug/prof/mem/status
 		/debug/prof/mem/activate /debug/prof/mem/deactivate /ping /api/v2/setup /api/v2/orgs /-/healthy /-/ready`,
-	figures: `/status /metrics`,
+	figures: `/v1/queues /status /metrics`,
 	made: `/v1/sql/format /v1/sql/parse /debug/prof/cpu /debug/prof/mem /v1/dashboards /v1/pipelines/dryrun /v1/pipelines/_dryrun
 		/v1/pipelines/{name} /v1/pipelines/{name}/ddl /api/v2/buckets /query /api/v1/query_exemplars /api/v1/format_query /api/v1/parse_query
 		/api/v1/status/buildinfo /api/v1/status/runtimeinfo /api/v1/status/tsdb /api/v1/status/config /api/v1/status/flags /api/v1/rules
