@@ -403,8 +403,8 @@ func TestStat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st, ok := s.Stat(v)
-		if ok != c.ok || ok && (st.Count != 3 || st.Min.Int(0) != 10 || st.Max.Int(0) != 12) {
+		st, ok, err := s.Stat(v)
+		if err != nil || ok != c.ok || ok && (st.Count != 3 || st.Min.Int(0) != 10 || st.Max.Int(0) != 12) {
 			t.Errorf("%s: %+v %v, want ok %v, 3 values from 10 to 12", c.name, st, ok, c.ok)
 		}
 		s.Close()

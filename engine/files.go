@@ -49,7 +49,6 @@ func (f *partFiles) open(m manifest.PartMeta) (*part, error) {
 	}
 	file.Prepare()
 	p := &part{files: f, meta: m, file: file, run: file.Run()}
-	p.size = sync.OnceValue(p.measure)
 	p.refs.Store(1)
 	return p, nil
 }

@@ -23,7 +23,9 @@ type part struct {
 	obsolete atomic.Bool
 	unlisted atomic.Bool                            // the manifest does not list it yet
 	tables   atomic.Pointer[map[schema.TableID]int] // rows by logical table; made when they are asked for
-	size     func() partSize                        // measured when it is asked for; the part must be open
+
+	sizeMu   sync.Mutex // protects what follows; held while the part is measured
+	measured *partSize  // see size; nil: not yet
 
 	hurtMu sync.Mutex // protects hurt
 	hurt   []manifest.Damage

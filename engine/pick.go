@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 
@@ -35,14 +36,24 @@ func (s partSize) exceeds(bound partSize) bool {
 var maxPart = partSize{rows: 32 << 20, blocks: sst.MaxBlocks / 4, keys: math.MaxUint32, columns: 32 << 10,
 	pages: 1 << 20}
 
-// measure returns the size of a part.
-func (p *part) measure() partSize {
+// size returns the size of a part, which is measured when it is asked for first and again after a read that failed. The
+// part must be open.
+func (p *part) size() partSize {
+	p.sizeMu.Lock()
+	defer p.sizeMu.Unlock()
+	if p.measured != nil {
+		return *p.measured
+	}
 	keys, err := p.file.KeyBytes()
 	if err != nil {
-		keys = 0 // the merge meets the damage and says so
+		keys = 0 // the merge meets the damage, or cannot read either, and says so
 	}
 	blocks, columns := int64(p.run.Blocks()), int64(p.file.Columns())
-	return partSize{rows: p.meta.Rows, blocks: blocks, keys: keys, columns: columns, pages: blocks * columns}
+	size := partSize{rows: p.meta.Rows, blocks: blocks, keys: keys, columns: columns, pages: blocks * columns}
+	if err == nil || errors.Is(err, sst.ErrCorrupt) {
+		p.measured = &size
+	}
+	return size
 }
 
 // pickFresh chooses parts to merge that no merge has written, n to 2*n in the order of their sequence numbers, whatever

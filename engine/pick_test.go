@@ -9,7 +9,7 @@ import (
 
 // partOf makes a part of which only the description matters, of one block and 100 bytes of keys.
 func partOf(m manifest.PartMeta) *part {
-	return &part{meta: m, size: func() partSize { return partSize{rows: m.Rows, blocks: 1, keys: 100} }}
+	return &part{meta: m, measured: &partSize{rows: m.Rows, blocks: 1, keys: 100}}
 }
 
 // partsOf makes parts of which only the description matters; each is min, max, level.

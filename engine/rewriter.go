@@ -183,7 +183,11 @@ func (w *rewriter) checkExact(r *region, columns []retyped) error {
 			if !ok || !isWhole(stored) {
 				continue
 			}
-			if x, far := beyondExact(p, schema.Column{ID: c.id, Type: stored}); far {
+			x, far, err := beyondExact(p, schema.Column{ID: c.id, Type: stored})
+			if err != nil {
+				return err
+			}
+			if far {
 				name := s.schema.Columns[s.schema.ByID(c.id)].Name
 				return status.Wrap(&inexactError{name, x}, status.InvalidArguments,
 					"column %s expect type %s, given: %s: it holds the integer %s, which a float cannot hold exactly, so "+

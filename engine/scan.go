@@ -12,6 +12,7 @@ import (
 	"varve/engine/status"
 	"varve/engine/vector"
 	"varve/memtable"
+	"varve/sst"
 )
 
 // Request is what a reader wants of a table.
@@ -383,20 +384,23 @@ func (s *Scan) Rows() (n int) {
 }
 
 // Stat answers count, min and max of a column over the whole snapshot from statistics, when that is exact: no filter,
-// no time restriction that cuts a run, append-only. ok false: scan instead.
-func (s *Scan) Stat(id schema.ColumnID) (total scan.ColumnStat, ok bool) {
+// no time restriction that cuts a run, append-only. ok false: scan instead, which meets damage.
+func (s *Scan) Stat(id schema.ColumnID) (total scan.ColumnStat, ok bool, err error) {
 	p := s.t.ByID(id)
 	if p < 0 || !s.t.Options.AppendMode || len(s.spec.Filter) > 0 || len(s.spec.KeyPrefix) > 0 {
-		return total, false
+		return total, false, nil
 	}
 	column := readColumn(s.t.Columns[p])
 	for _, r := range s.all {
 		if span := r.run.Span(); !s.spec.Time.Covers(span.From, span.To) {
-			return total, false
+			return total, false, nil
 		}
-		st, ok := r.run.Stat(s.ctx, column)
+		st, ok, err := r.run.Stat(s.ctx, column)
+		if err != nil && !errors.Is(err, sst.ErrCorrupt) {
+			return total, false, err
+		}
 		if !ok {
-			return total, false
+			return total, false, nil
 		}
 		total.Count += st.Count
 		if st.Count > 0 {
@@ -404,7 +408,7 @@ func (s *Scan) Stat(id schema.ColumnID) (total scan.ColumnStat, ok bool) {
 			total.Max = extreme(total.Max, st.Max, 1)
 		}
 	}
-	return total, true
+	return total, true, nil
 }
 
 // extreme returns the smaller (sign -1) or larger (sign 1) of two values, one row each; nil stands for no value.

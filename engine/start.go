@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -123,7 +124,9 @@ func (st *starting) recover() error {
 	if err != nil {
 		return denied(st.o.Dir, err)
 	}
-	st.openParts()
+	if err := st.openParts(); err != nil {
+		return err
+	}
 	st.ballast.find()
 	if err := st.replay(); err != nil {
 		return denied(st.o.WALDir, err)
@@ -142,12 +145,14 @@ func (st *starting) recover() error {
 	return nil
 }
 
-// openParts opens the parts that the manifest lists, several at a time. Parts that cannot be read are set aside.
-func (st *starting) openParts() {
+// openParts opens the parts that the manifest lists, several at a time. Damaged parts are set aside. A part that cannot
+// be read now is an error: a store that went on without it would merge and answer as if its rows had never been.
+func (st *starting) openParts() error {
 	var wg sync.WaitGroup
 	room := make(chan struct{}, st.o.Parallelism)
 	opened := map[*region][]*part{}
 	var changed damageEdits
+	var away firstError
 	for _, t := range st.state.Tables {
 		st.committer.seen(t.Flushed)
 		parts := make([]*part, len(t.Parts))
@@ -158,7 +163,7 @@ func (st *starting) openParts() {
 			room <- struct{}{}
 			wg.Go(func() {
 				defer func() { <-room }()
-				parts[i] = st.openListed(t.Schema, m, &changed)
+				parts[i] = st.openListed(t.Schema, m, &changed, &away)
 			})
 		}
 		if r := st.catalog.Load().regions[t.Schema.ID]; r != nil { // logical tables have no parts of their own
@@ -166,6 +171,16 @@ func (st *starting) openParts() {
 		}
 	}
 	wg.Wait()
+	if away.err != nil {
+		for _, parts := range opened {
+			for _, p := range parts {
+				if p != nil {
+					p.release()
+				}
+			}
+		}
+		return away.err
+	}
 	for r, parts := range opened {
 		r.replace(func(s *regionSnap) {
 			s.parts = slices.DeleteFunc(parts, func(p *part) bool { return p == nil })
@@ -176,7 +191,16 @@ func (st *starting) openParts() {
 			st.o.Logger.Error("what is left of earlier damage cannot be noted in the manifest", "error", err)
 		}
 	}
+	return nil
 }
+
+// firstError keeps the first error that it is told. Safe for concurrent use.
+type firstError struct {
+	once sync.Once
+	err  error
+}
+
+func (f *firstError) note(err error) { f.once.Do(func() { f.err = err }) }
 
 // damageEdits collects edits. Safe for concurrent use.
 type damageEdits struct {
@@ -184,12 +208,16 @@ type damageEdits struct {
 	list []manifest.DamageEdit
 }
 
-// openListed opens a part that the manifest lists; nil when it is set aside.
-func (st *starting) openListed(t *schema.Table, m manifest.PartMeta, changed *damageEdits) *part {
+// openListed opens a part that the manifest lists; nil when it is set aside, or away because it cannot be read now.
+func (st *starting) openListed(t *schema.Table, m manifest.PartMeta, changed *damageEdits, away *firstError) *part {
 	p, err := st.files.open(m)
 	if err == nil && p.file.Meta().Checksum != m.Checksum {
 		err = fmt.Errorf("%w: checksum %08x, the manifest has %08x", sst.ErrCorrupt, p.file.Meta().Checksum, m.Checksum)
 		p.release()
+	}
+	if errors.Is(err, sst.ErrUnavailable) {
+		away.note(fmt.Errorf("table %s: %w", t.Name, err))
+		return nil
 	}
 	if err != nil {
 		st.damages.note(setAsideOf(t, m, nil, manifest.Damage{Block: -1, Reason: err.Error()}))

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"varve/engine/convert"
 	"varve/engine/schema"
 	"varve/engine/vector"
+	"varve/sst"
 )
 
 // Writers of JSON, and many others, send 12 and then 12.5 for one field. Therefore the first float turns a column of
@@ -101,10 +103,13 @@ func (e *inexactError) Error() string {
 }
 
 // beyondExact finds an integer in a part's column that no float represents exactly, or an integer next to such a one.
-func beyondExact(p *part, c schema.Column) (x string, far bool) {
-	stat, ok := p.run.Stat(context.Background(), c)
+func beyondExact(p *part, c schema.Column) (x string, far bool, err error) {
+	stat, ok, err := p.run.Stat(context.Background(), c)
+	if err != nil && !errors.Is(err, sst.ErrCorrupt) {
+		return "", false, err
+	}
 	if !ok || stat.Count == 0 {
-		return "", false // no reader can use the values any more
+		return "", false, nil // no reader can use the values any more
 	}
 	for _, v := range [...]*vector.Vector{stat.Min, stat.Max} {
 		if v.Type.Kind() == vector.Uint64 {
@@ -113,8 +118,8 @@ func beyondExact(p *part, c schema.Column) (x string, far bool) {
 			far = v.Int(0) > maxExact || v.Int(0) < -maxExact
 		}
 		if far {
-			return string(convert.AppendText(nil, v, 0)), true
+			return string(convert.AppendText(nil, v, 0)), true, nil
 		}
 	}
-	return "", false
+	return "", false, nil
 }

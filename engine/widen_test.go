@@ -104,7 +104,11 @@ func checkNumbers(t *testing.T, e *Engine, r *rand.Rand, values []float64, when 
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if st, ok := s.Stat(id); ok &&
+	st, ok, err := s.Stat(id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok &&
 		(st.Count != len(values) || st.Min.Float(0) != slices.Min(values) || st.Max.Float(0) != slices.Max(values)) {
 		t.Errorf("%s: statistics say %d %v %v", when, st.Count, st.Min.Floats, st.Max.Floats)
 	}

@@ -412,7 +412,7 @@ func TestStatAgainstModel(t *testing.T) {
 		checkStat(t, run, ts, times, func(v *vector.Vector) int64 { return v.Int(0) })
 		checkStat(t, run, num, nums, func(v *vector.Vector) int64 { return v.Int(0) })
 		checkStat(t, run, msg, msgs, func(v *vector.Vector) string { return string(v.Bytes(0)) })
-		if st, ok := run.Stat(context.Background(), floats); !ok || st.Count != len(times) ||
+		if st, ok, err := run.Stat(context.Background(), floats); err != nil || !ok || st.Count != len(times) ||
 			nans > 0 && !math.IsNaN(st.Max.Float(0)) {
 			t.Errorf("seed %d: floats %+v", seed, st)
 		}
@@ -421,8 +421,8 @@ func TestStatAgainstModel(t *testing.T) {
 
 func checkStat[T cmp.Ordered](t *testing.T, run *Run, c schema.Column, want []T, value func(*vector.Vector) T) {
 	t.Helper()
-	st, ok := run.Stat(context.Background(), c)
-	if !ok || st.Count != len(want) {
+	st, ok, err := run.Stat(context.Background(), c)
+	if err != nil || !ok || st.Count != len(want) {
 		t.Fatalf("%s: count %d, %v, want %d", c.Name, st.Count, ok, len(want))
 	}
 	if len(want) > 0 && (value(st.Min) != slices.Min(want) || value(st.Max) != slices.Max(want)) {

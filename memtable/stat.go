@@ -11,22 +11,22 @@ import (
 
 // Stat returns count, smallest and largest value of a column from its slices in memory. ok is false for tags, for types
 // whose order differs from the order of their bytes, and if there are tombstones.
-func (r *Run) Stat(_ context.Context, c schema.Column) (scan.ColumnStat, bool) {
+func (r *Run) Stat(_ context.Context, c schema.Column) (scan.ColumnStat, bool, error) {
 	if c.Semantic == schema.Tag || c.ID >= schema.SeriesID {
-		return scan.ColumnStat{}, false
+		return scan.ColumnStat{}, false, nil
 	}
 	switch c.Type.ID {
 	case vector.TypeBool, vector.TypeJSON, vector.TypeInterval, vector.TypeDecimal, vector.TypeList:
-		return scan.ColumnStat{}, false
+		return scan.ColumnStat{}, false, nil
 	}
 	var total scan.ColumnStat
 	for _, ch := range r.s.chunks {
 		if ch.kinds != nil || ch.oneKind != schema.KindPut {
-			return scan.ColumnStat{}, false
+			return scan.ColumnStat{}, false, nil
 		}
 		v := ch.vector(c, vector.ConstNull(c.Type))
 		if v.Type.Kind() != c.Type.Kind() {
-			return scan.ColumnStat{}, false
+			return scan.ColumnStat{}, false, nil
 		}
 		count, lo, hi := extremes(v, ch.n)
 		if count == 0 {
@@ -40,7 +40,7 @@ func (r *Run) Stat(_ context.Context, c schema.Column) (scan.ColumnStat, bool) {
 		}
 		total.Count += count
 	}
-	return total, true
+	return total, true, nil
 }
 
 // extremes returns the number of values in n rows of v and the rows of the smallest and the largest one.

@@ -69,31 +69,31 @@ func (p *Part) eachTable(f func(id schema.TableID, rows int) bool) error {
 }
 
 // stat answers for stored columns of unchanged type; not when a string bound was cut.
-func (r *run) stat(ctx context.Context, c schema.Column) (s scan.ColumnStat, ok bool) {
+func (r *run) stat(ctx context.Context, c schema.Column) (s scan.ColumnStat, ok bool, err error) {
 	col, err := r.p.column(ctx, c.ID)
 	if err != nil || col == nil || col.typ != c.Type || r.p.aside.Load() != nil {
-		return s, false
+		return s, false, err
 	}
 	x, err := r.p.index(ctx, col)
 	if err != nil {
-		return s, false // whoever reads the column gets the error
+		return s, false, err
 	}
 	s.Count = int(r.p.meta.Rows)
 	for _, n := range x.zones.Nulls {
 		s.Count -= int(n)
 	}
 	if s.Count == 0 {
-		return s, true
+		return s, true, nil
 	}
 	lo, hi, ok := x.zones.Extremes()
 	if !ok {
-		return scan.ColumnStat{}, false
+		return scan.ColumnStat{}, false, nil
 	}
 	s.Min, s.Max = &vector.Vector{}, &vector.Vector{}
 	s.Min.Gather(x.zones.Min, []uint32{uint32(lo)})
 	s.Max.Gather(x.zones.Max, []uint32{uint32(hi)})
 	s.Min.Valid, s.Max.Valid = nil, nil
-	return s, true
+	return s, true, nil
 }
 
 // split cuts by the series section.

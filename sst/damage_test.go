@@ -160,7 +160,9 @@ func readAll(fs vfs.FS, name string) (rows int, err error) {
 		}
 	}
 	for _, c := range fieldColumns {
-		p.Run().Stat(ctx, c)
+		if _, _, err := p.Run().Stat(ctx, c); err != nil {
+			return rows, err
+		}
 	}
 	return rows, findAll(p)
 }

@@ -81,15 +81,12 @@ func (p *Part) readFilter(ctx context.Context, c *column, f *filterIndex, block 
 }
 
 // Stat answers for stored columns of unchanged type; not when a string bound was cut.
-func (r *run) Stat(ctx context.Context, c schema.Column) (s scan.ColumnStat, ok bool) {
-	err := r.p.use(func() error {
-		s, ok = r.stat(ctx, c)
-		return nil
+func (r *run) Stat(ctx context.Context, c schema.Column) (s scan.ColumnStat, ok bool, err error) {
+	err = r.p.use(func() (err error) {
+		s, ok, err = r.stat(ctx, c)
+		return err
 	})
-	if err != nil { // whoever reads the column gets the error
-		return scan.ColumnStat{}, false
-	}
-	return s, ok
+	return s, ok && err == nil, err
 }
 
 // Split cuts by the series section.

@@ -51,7 +51,7 @@ func TestEvolvedScan(t *testing.T) {
 			compareLines(t, read(t, cursor), want)
 		}
 	}
-	if s, ok := p.Run().Stat(ctx, asText); ok {
+	if s, ok, err := p.Run().Stat(ctx, asText); ok || err != nil {
 		t.Errorf("statistics under another type: %+v", s)
 	}
 }

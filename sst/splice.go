@@ -225,8 +225,8 @@ func (r *blockRun) Blocks() int { return r.to - r.from }
 func (r *blockRun) Block(i int) (int, scan.Range) { return r.run.Block(r.from + i) }
 
 // Stat gives no answer, because statistics are of the whole part.
-func (r *blockRun) Stat(context.Context, schema.Column) (scan.ColumnStat, bool) {
-	return scan.ColumnStat{}, false
+func (r *blockRun) Stat(context.Context, schema.Column) (scan.ColumnStat, bool, error) {
+	return scan.ColumnStat{}, false, nil
 }
 
 func (r *blockRun) Scan(spec *scan.Spec) (scan.Cursor, error) {

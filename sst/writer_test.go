@@ -246,12 +246,12 @@ func TestStat(t *testing.T) {
 				}
 			}
 		}
-		s, ok := p.Run().Stat(ctx, c)
-		if !ok || s.Count != count || value(s.Min, 0) != lo || value(s.Max, 0) != hi {
+		s, ok, err := p.Run().Stat(ctx, c)
+		if err != nil || !ok || s.Count != count || value(s.Min, 0) != lo || value(s.Max, 0) != hi {
 			t.Errorf("%s: %v %d %v %v, want %d %v %v", c.Name, ok, s.Count, s.Min, s.Max, count, lo, hi)
 		}
 	}
-	if _, ok := p.Run().Stat(ctx, lackedColumn); ok {
+	if _, ok, err := p.Run().Stat(ctx, lackedColumn); ok || err != nil {
 		t.Error("statistics of a column that the part lacks")
 	}
 }

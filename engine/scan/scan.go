@@ -131,8 +131,8 @@ type Run interface {
 	// Block returns rows and the time span of block i without reading it.
 	Block(i int) (rows int, span Range)
 	// Stat answers count, min and max of a column from statistics alone; ok is false when the run cannot tell
-	// exactly. Time and filters are not regarded.
-	Stat(ctx context.Context, c schema.Column) (s ColumnStat, ok bool)
+	// exactly. Time and filters are not regarded. An error says that statistics are damaged, or could not be read.
+	Stat(ctx context.Context, c schema.Column) (s ColumnStat, ok bool, err error)
 	// Split returns at most n-1 rising keys that cut the rows of the series with a prefix into about equal ranges.
 	Split(ctx context.Context, prefix []byte, n int) ([][]byte, error)
 	Scan(*Spec) (Cursor, error)

@@ -308,9 +308,9 @@ func (r *planRun) fromStats(n *Aggregate) (*vector.Batch, bool, error) {
 		if len(a.Args) == 1 {
 			at = s.Positions[a.Args[0].(*expr.Column).Index]
 		}
-		st, ok := sc.Stat(table.Columns[at].ID)
-		if !ok {
-			return nil, false, nil
+		st, ok, err := sc.Stat(table.Columns[at].ID)
+		if err != nil || !ok {
+			return nil, false, err
 		}
 		v := vector.ConstInt(vector.Int64Type, int64(st.Count))
 		if a.Least {

@@ -86,7 +86,10 @@ func (d *Data) tagValues(t *testing.T, run scan.Run, tag schema.Column) {
 
 // stat holds that statistics are exact where there are any.
 func (d *Data) stat(t *testing.T, run scan.Run, c schema.Column) {
-	s, ok := run.Stat(context.Background(), c)
+	s, ok, err := run.Stat(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if !ok {
 		return
 	}
