@@ -1,0 +1,17 @@
+package bucket_test
+
+import (
+	"testing"
+
+	"varve/engine/bucket"
+	"varve/engine/bucket/buckettest"
+)
+
+func TestPromises(t *testing.T) {
+	t.Run("directory", func(t *testing.T) {
+		buckettest.Run(t, buckettest.Open(t, bucket.Options{URL: t.TempDir()}))
+	})
+	t.Run("store in this process", func(t *testing.T) {
+		buckettest.Run(t, buckettest.Open(t, buckettest.Store(t)))
+	})
+}
