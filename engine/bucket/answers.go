@@ -13,8 +13,8 @@ import (
 // said about each.
 const maxListing = 8 << 20
 
-// answers lets answers through that are what they claim to be. A store may say 200 and send an error: read as a listing,
-// an error is an empty one.
+// answers lets answers through that are what they claim to be. A store may say 200 and send an error: read as a
+// listing, an error is an empty one.
 type answers struct{ transport http.RoundTripper }
 
 // RoundTrip sends a request.

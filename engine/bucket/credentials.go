@@ -20,8 +20,8 @@ const roleTimeout = 2 * time.Second
 // errKeys is wrapped by errors for credentials that cannot be had. They are not asked for again in the same call.
 var errKeys = errors.New("no credentials")
 
-// keysOf finds whose requests the requests are; from says where that was found, for messages and the log. Files are read
-// here, so that a server does not start with one that is missing; a role is asked for with the first request.
+// keysOf finds whose requests the requests are; from says where that was found, for messages and the log. Files are
+// read here, so that a server does not start with one that is missing; a role is asked for with the first request.
 func keysOf(o Options) (keys *credentials.Credentials, from string, err error) {
 	if (o.AccessKey == "") != (o.SecretKey == "") {
 		return nil, "", errors.New("of access key and secret key there must be both or neither")

@@ -18,8 +18,8 @@ import (
 // tempPrefix begins the names of files that are being written; objects' names do not begin with a dot.
 const tempPrefix = ".put-"
 
-// dir is a bucket in a directory: an object is a file, slashes are directories. A file appears by a hard link, which never overwrites. Calls look at their context between reads and
-// writes; a file system that hangs holds them.
+// dir is a bucket in a directory: an object is a file, slashes are directories. A file appears by a hard link, which
+// never overwrites. Calls look at their context between reads and writes; a file system that hangs holds them.
 type dir struct {
 	place
 	o  Options

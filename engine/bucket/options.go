@@ -17,8 +17,8 @@ import (
 const (
 	DefaultTimeout  = 10 * time.Second
 	DefaultAttempts = 8
-	// DefaultPartSize is the size of the parts of a large upload, in bytes: four of them are under way at a time, and one
-	// that fails is sent again.
+	// DefaultPartSize is the size of the parts of a large upload, in bytes: four of them are under way at a time, and
+	// one that fails is sent again.
 	DefaultPartSize = 16 << 20
 	// minPartSize is the least that S3 takes for a part that is not the last.
 	minPartSize = 5 << 20
@@ -35,8 +35,8 @@ type Options struct {
 	// Region is where the bucket is; empty: AWS_REGION, AWS_DEFAULT_REGION, else Amazon is asked and other stores get
 	// us-east-1.
 	Region string
-	// PathStyle puts the bucket's name into the path of requests. Only Amazon's and Google's endpoints get it in the name
-	// of the host without this.
+	// PathStyle puts the bucket's name into the path of requests. Only Amazon's and Google's endpoints get it in the
+	// name of the host without this.
 	PathStyle bool
 
 	// AccessKey and SecretKey, both or neither, with SessionToken where they are temporary. Without them: the variables
@@ -64,8 +64,8 @@ type Options struct {
 	FS vfs.FS
 }
 
-// Open is the bucket at a place. It asks nothing of a store, so that a bucket that is away can be opened; a directory is
-// made if it is not there.
+// Open is the bucket at a place. It asks nothing of a store, so that a bucket that is away can be opened; a directory
+// is made if it is not there.
 func Open(ctx context.Context, o Options) (Bucket, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func parsePlace(text string) (place, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme != "s3" && u.Scheme != "file" || u.Opaque != "":
-		return place{}, errors.New("a bucket is s3://bucket/prefix, file:///directory, or the absolute path of a directory")
+		return place{}, errors.New("a bucket is s3://bucket/prefix, file:///directory, or the absolute path of one")
 	case u.User != nil:
 		return place{}, errors.New("the URL of a bucket holds no keys: set them by themselves")
 	case u.RawQuery != "" || u.Fragment != "" || u.ForceQuery || u.RawPath != "":

@@ -30,8 +30,8 @@ const (
 
 	sumHeader       = "x-amz-checksum-crc32c"
 	algorithmHeader = "x-amz-checksum-algorithm"
-	// tagHeader is the metadata by which an object says which Put made it. It tells an upload whose answer was lost from
-	// an object of somebody else.
+	// tagHeader is the metadata by which an object says which Put made it. It tells an upload whose answer was lost
+	// from an object of somebody else.
 	tagHeader = "Varve-Put"
 )
 

@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// firstPause is the longest wait before the second attempt; each further one may wait twice as long, up to maxPause.
+	// firstPause is the longest wait before the second attempt; each further one may wait twice as long, up to
+	// maxPause.
 	firstPause = 100 * time.Millisecond
 	maxPause   = 10 * time.Second
 	// slowest is the rate at which a request is not yet taken for dead, in bytes a second.

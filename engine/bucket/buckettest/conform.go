@@ -1,5 +1,5 @@
-// Package buckettest holds buckets against their promises (conform.go), runs a store of objects in the process of a test
-// (store.go), and puts a faulty connection in front of a store (proxy.go).
+// Package buckettest holds buckets against their promises (conform.go), runs a store of objects in the process of a
+// test (store.go), and puts a faulty connection in front of a store (proxy.go).
 package buckettest
 
 import (
@@ -23,7 +23,7 @@ func Run(t *testing.T, b bucket.Bucket) {
 		name string
 		run  func(*testing.T, bucket.Bucket)
 	}{
-		{"an object", object}, {"nothing there", nothing}, {"names", names}, {"list", list}, {"once", once},
+		{"an object", object}, {"nothing there", nothing}, {"names", badNames}, {"list", list}, {"once", once},
 		{"a race of puts", race}, {"a context that is over", over}, {"a source that fails", badSource},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t, b) })
@@ -95,7 +95,7 @@ func object(t *testing.T, b bucket.Bucket) {
 		}
 		for _, r := range [][2]int{{size, 1}, {size + 10, 1}, {0, size + 1}, {size / 2, size - size/2 + 1}} {
 			err := b.Read(ctx, name, make([]byte, r[1]), int64(r[0]))
-			if !errors.Is(err, bucket.ErrShort) || !names1(err, b, name) {
+			if !errors.Is(err, bucket.ErrShort) || !blames(err, b, name) {
 				t.Errorf("%d bytes at %d of %d: %v", r[1], r[0], size, err)
 			}
 		}
@@ -114,18 +114,18 @@ func object(t *testing.T, b bucket.Bucket) {
 	}
 }
 
-// names1 reports whether an error names the bucket and the object.
-func names1(err error, b bucket.Bucket, name string) bool {
+// blames reports whether an error names the bucket and the object.
+func blames(err error, b bucket.Bucket, name string) bool {
 	return err != nil && strings.Contains(err.Error(), b.String()) && strings.Contains(err.Error(), name)
 }
 
 func nothing(t *testing.T, b bucket.Bucket) {
 	ctx := t.Context()
 	for _, name := range []string{"nothing", "no/thing/here"} {
-		if _, err := b.Stat(ctx, name); !errors.Is(err, bucket.ErrNotFound) || !names1(err, b, name) {
+		if _, err := b.Stat(ctx, name); !errors.Is(err, bucket.ErrNotFound) || !blames(err, b, name) {
 			t.Errorf("stat: %v", err)
 		}
-		if err := b.Read(ctx, name, make([]byte, 3), 0); !errors.Is(err, bucket.ErrNotFound) || !names1(err, b, name) {
+		if err := b.Read(ctx, name, make([]byte, 3), 0); !errors.Is(err, bucket.ErrNotFound) || !blames(err, b, name) {
 			t.Errorf("read: %v", err)
 		}
 		if err := b.Remove(ctx, name); err != nil {
@@ -144,8 +144,8 @@ func nothing(t *testing.T, b bucket.Bucket) {
 	}
 }
 
-// names: what no place can hold is refused by all, before anything is asked.
-func names(t *testing.T, b bucket.Bucket) {
+// badNames: what no place can hold is refused by all, before anything is asked.
+func badNames(t *testing.T, b bucket.Bucket) {
 	ctx := t.Context()
 	for _, name := range []string{"", "/", "a/", "/a", "a//b", ".", "..", "../a", "a/../b", "a/.b", "a b", "a\\b", "ä",
 		"a\x00", "a?b", "a%20b", strings.Repeat("a", 513)} {
@@ -212,7 +212,7 @@ func once(t *testing.T, b bucket.Bucket) {
 	ctx := t.Context()
 	Put(t, b, "once", []byte("first"))
 	err := b.Put(ctx, "once", strings.NewReader("other"), 5)
-	if !errors.Is(err, bucket.ErrExists) || !names1(err, b, "once") {
+	if !errors.Is(err, bucket.ErrExists) || !blames(err, b, "once") {
 		t.Errorf("a second put: %v", err)
 	}
 	Has(t, b, "once", []byte("first"))
