@@ -181,7 +181,7 @@ const linkRounds = 100
 
 // linkParts links the parts of one state of the manifest and gives the state.
 func (k *Backups) linkParts(ctx context.Context, to *parts.Local) (*manifest.State, error) {
-	linked := map[uint64]bool{}
+	linked := map[parts.Entry]bool{}
 	for range linkRounds {
 		state := k.manifest.State()
 		missing := false
@@ -190,16 +190,17 @@ func (k *Backups) linkParts(ctx context.Context, to *parts.Local) (*manifest.Sta
 				if err := ctx.Err(); err != nil {
 					return nil, status.Wrap(err, status.Cancelled, "the backup was given up: %v", err)
 				}
-				if linked[p.File] {
+				e := entryOf(p.File, p.Location)
+				if linked[e] {
 					continue
 				}
-				switch err := to.Link(k.files.local, p.File); {
+				switch err := to.Link(k.files.local, e); {
 				case vfs.NotExist(err):
 					missing = true
 				case err != nil && !vfs.Exist(err):
 					return nil, storageError(err, "a part cannot be linked")
 				default: // linked now, or by an earlier try with this name that was cut short
-					linked[p.File] = true
+					linked[e] = true
 				}
 			}
 		}
@@ -216,13 +217,13 @@ func (k *Backups) linkParts(ctx context.Context, to *parts.Local) (*manifest.Sta
 
 // unlinkOthers removes links of parts that are in no table of the state.
 func unlinkOthers(state *manifest.State, links *parts.Local) error {
-	listed := map[uint64]bool{}
+	listed := map[parts.Entry]bool{}
 	for _, t := range state.Tables {
 		for _, p := range t.Parts {
-			listed[p.File] = true
+			listed[entryOf(p.File, p.Location)] = true
 		}
 	}
-	if err := links.Keep(func(file uint64) bool { return listed[file] }); err != nil {
+	if err := links.Keep(func(e parts.Entry) bool { return listed[e] }); err != nil {
 		return storageError(err, "the backup cannot be tidied")
 	}
 	return nil

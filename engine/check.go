@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"path"
 	"slices"
 
+	"varve/engine/bucket"
 	"varve/engine/manifest"
 	"varve/engine/parts"
 	"varve/engine/vfs"
@@ -22,6 +24,11 @@ type CheckOptions struct {
 	WALDir string // empty: wal in Dir
 	// Deep decodes every block and every record instead of trusting checksums.
 	Deep bool
+	// Cold also reads the objects of cold parts in the bucket and holds them against their checksums; nil: their stubs
+	// alone are looked at.
+	Cold bucket.Bucket
+	// Context ends the wait for the bucket; nil: nobody does.
+	Context context.Context
 }
 
 // Fault is one damaged place.
@@ -39,6 +46,8 @@ type CheckReport struct {
 	Parts   int      `json:"parts"`
 	Rows    int64    `json:"rows"`
 	Bytes   int64    `json:"bytes"`
+	Cold    int      `json:"cold_parts"` // of Parts, in a bucket
+	Objects int      `json:"objects"`    // that were read of the bucket
 	Records int      `json:"log_records"`
 	LogSize int64    `json:"log_bytes"`
 	Notes   []string `json:"notes"` // remains of a crash, which are not damage
@@ -128,7 +137,7 @@ func (c *checker) parts(state *manifest.State) {
 }
 
 func (c *checker) part(t *manifest.TableState, p manifest.PartMeta) {
-	meta, errs := parts.At(c.FS, c.Dir).Verify(context.Background(), p.File, c.Deep)
+	meta, errs := c.verify(p)
 	if len(errs) > 0 && vfs.NotExist(errs[0]) && c.replaced(t, p) {
 		return
 	}
@@ -156,6 +165,32 @@ func (c *checker) part(t *manifest.TableState, p manifest.PartMeta) {
 				f.harmsReads)
 		}
 	}
+}
+
+// verify verifies a part. Of a cold one it reads the stub and, if that is asked for, the object.
+func (c *checker) verify(p manifest.PartMeta) (sst.Meta, []error) {
+	local := parts.At(c.FS, c.Dir)
+	if p.Location == "" {
+		return local.Verify(context.Background(), p.File, c.Deep)
+	}
+	c.CheckReport.Cold++
+	meta, errs := local.Verify(context.Background(), p.File, c.Deep)
+	errs = slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, parts.ErrNoBucket) })
+	if c.CheckOptions.Cold == nil {
+		return meta, errs
+	}
+	c.Objects++
+	ctx := cmp.Or(c.Context, context.Background())
+	sum, err := parts.Checksum(ctx, p.Bytes, func(b []byte, off int64) error {
+		return c.CheckOptions.Cold.Read(ctx, p.Object(), b, off)
+	})
+	if err == nil && sum != p.ObjectSum {
+		err = fmt.Errorf("%w: checksum %08x, the manifest has %08x", sst.ErrCorrupt, sum, p.ObjectSum)
+	}
+	if err != nil {
+		errs = append(errs, fmt.Errorf("object %s of %s: %w", p.Object(), c.CheckOptions.Cold, err))
+	}
+	return meta, errs
 }
 
 // replaced reports whether a running server has dropped a part since the manifest was read.
@@ -201,6 +236,8 @@ func (c *checker) leftOver(state *manifest.State) {
 		switch {
 		case e.Unfinished || !listed[e.File] && slices.Contains(state.Retired, e.File):
 			c.note("%s/%s is in no table: the next start removes it", parts.DirName, e)
+		case e.Cold && slices.Contains(entries, parts.Entry{File: e.File}):
+			c.note("%s/%s is there twice, wholly and as a stub: it is on its way to the bucket", parts.DirName, e)
 		case listed[e.File]:
 		default:
 			found = append(found, lookAt(store, e.File))

@@ -48,14 +48,14 @@ func (m *compactor) mergeChosen(ctx context.Context, r *region, choose chooser) 
 
 // mergeAll merges one group of parts for a requested compaction, if there is one. Rows before the time oldest have
 // expired. Parts whose rows all have sequence numbers after last came after the request and stay unchanged. Otherwise a
-// compaction would not end while parts come faster than it merges them.
-func (m *compactor) mergeAll(ctx context.Context, r *region, oldest int64, last uint64) (bool, error) {
+// compaction would not end while parts come faster than it merges them. Cold parts are merged only if cold says so.
+func (m *compactor) mergeAll(ctx context.Context, r *region, oldest int64, last uint64, cold bool) (bool, error) {
 	return m.mergeChosen(ctx, r, func(s *regionSnap, w windows) []*part {
 		whole, fixed := sound(s.parts)
 		fixed = append(fixed, m.damages.asideOf(r, s)...)
 		var asked []*part
 		for _, p := range whole {
-			if p.meta.MinSeq <= last {
+			if p.meta.MinSeq <= last && (cold || !p.isCold()) {
 				asked = append(asked, p)
 			} else {
 				fixed = append(fixed, p)
@@ -102,7 +102,7 @@ func (e *Engine) Compact(ctx context.Context, n schema.Name) error {
 	}
 	for last := e.committer.seq.Load(); ; {
 		oldest = min(oldest, e.oldest(tab.region.snap.Load().schema)) // the time to live may be longer by now
-		again, err := e.compactor.mergeAll(ctx, tab.region, oldest, last)
+		again, err := e.compactor.mergeAll(ctx, tab.region, oldest, last, false)
 		if err != nil || !again {
 			return err
 		}
@@ -110,7 +110,7 @@ func (e *Engine) Compact(ctx context.Context, n schema.Name) error {
 }
 
 // BuildIndexes rewrites the parts of a table with the indexes of its schema. Blocks that already have them are copied,
-// if possible.
+// if possible. Cold parts keep the indexes that they have.
 func (e *Engine) BuildIndexes(ctx context.Context, n schema.Name) error {
 	if err := e.door.enterToChange(); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (e *Engine) BuildIndexes(ctx context.Context, n schema.Name) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range tab.region.snap.Load().parts {
+	for _, p := range warm(tab.region.snap.Load().parts) {
 		_, err := e.compactor.mergeChosen(ctx, tab.region, func(s *regionSnap, _ windows) []*part {
 			if !slices.Contains(s.parts, p) || !p.whole() {
 				return nil // merged or dropped meanwhile

@@ -139,7 +139,7 @@ func TestCompactEndsBesideFlushes(t *testing.T) {
 				t.Fatalf("%v: it goes on after %d merges", kind, merges)
 			}
 			write()
-			if again, err = e.compactor.mergeAll(ctx, tab.region, math.MinInt64, last); err != nil {
+			if again, err = e.compactor.mergeAll(ctx, tab.region, math.MinInt64, last, false); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -72,6 +72,12 @@ func (d *damages) met(r *region, p *part, err error) error {
 	if p == nil || !errors.Is(err, sst.ErrCorrupt) {
 		return err
 	}
+	if p.isCold() && sst.BlockOf(err) >= 0 {
+		// What came from far away may come otherwise the next time; varve check --cold tells what lies there.
+		d.of.files.objects.Drop(p.meta.Object())
+		return status.Wrap(err, status.StorageUnavailable,
+			"what the bucket gave for cold data is not what was uploaded, as %s: %v", p.meta.Object(), err)
+	}
 	found := manifest.Damage{Block: sst.BlockOf(err), Reason: err.Error()}
 	if list, fresh := p.hurtBy(found); fresh {
 		d.setPartAside(r, p, found)
@@ -134,8 +140,15 @@ func setAsideOf(t *schema.Table, m manifest.PartMeta, file *sst.Part, d manifest
 // recheck looks at a part whose damage was noted before the store was closed: what is intact again, because the file
 // was replaced by a good copy, is served. It gives the damage that is left; whole: of the part as a whole.
 func (d *damages) recheck(p *part) (left []manifest.Damage, whole bool) {
-	_, errs := d.of.files.store.Verify(context.Background(), p.meta.File, false)
+	var place parts.Store = d.of.files.store
+	if p.isCold() {
+		place = d.of.files.local.With(parts.NoObjects) // what was noted of it is damage of its stub
+	}
+	_, errs := place.Verify(context.Background(), p.meta.File, false)
 	for _, err := range errs {
+		if p.isCold() && errors.Is(err, sst.ErrUnavailable) {
+			continue
+		}
 		found := manifest.Damage{Block: sst.BlockOf(err), Reason: err.Error()}
 		if !slices.ContainsFunc(left, func(o manifest.Damage) bool { return o.Block == found.Block }) {
 			left = append(left, found)

@@ -54,7 +54,7 @@
 //	merge.go mergepick.go splice.go      rows of several runs as one, blocks taken over whole
 //	files.go                             parts on their way in and out; package parts is where they lie
 //	expiry.go sizebound.go sweep.go      what goes
-//	sizegroups.go                        in which order max_size takes parts
+//	cold.go mover.go                     parts that go to a bucket, objects that nobody needs
 //	part.go guard.go damage.go           open parts, and those that are damaged
 //	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
 //	reading.go moment.go                 what readers need, the snapshot that the scans of a statement share
@@ -73,6 +73,7 @@
 //   - door.calls: held for reading by each call from outside, for writing by Close.
 //   - region.altering: one ALTER a table; held while its rows are written anew.
 //   - A place among the merges that are asked for (admission.Merge), while one of them goes on.
+//   - mover.moving: parts move to the bucket, which nobody else waits for.
 //   - A place among the merges of a region (merger.alone, merger.next): nobody else merges these parts; held as long as
 //     the merge takes. ALTER gives it back before it takes the next.
 //   - inventory.ddl: the catalog and schemas change; held over an edit of the manifest.
@@ -81,9 +82,8 @@
 //   - census.mu: series are entered, or counted anew while writers wait to enter theirs. Nobody who holds it waits for
 //     the log. A census takes mem.mu below it, to pin what it reads.
 //   - Moment.mu: the tables of a statement are pinned or let go, which takes mem.mu and partFiles.mu below it.
-//   - mem.mu, merger.mu, partFiles.mu, batches.mu, space.mu, ballast.mu, damages.mu, signal.mu, and those of the log
-//     and of the manifest, sizeBound.mu, toll.mu: of these only one is held at a time, with two exceptions: whoever has
-//     positions.mu looks at the end of the log, and whoever
+//   - mem.mu, merger.mu, partFiles.mu, mover.mu, batches.mu, space.mu, ballast.mu, damages.mu, signal.mu, and those of the log
+//     and of the manifest, sizeBound.mu, toll.mu: of these only one is held at a time, with one exception: whoever
 //     appends to the log holds its closing lock while the log begins a segment and takes the manifest's lock. merger.mu
 //     is released while a merge waits.
 //   - The lock of the account of memory (Options.Memory).
@@ -176,6 +176,8 @@ type Options struct {
 	// MaxColumns bounds the columns of all tables with storage of their own together, besides the server's; 0: no
 	// bound.
 	MaxColumns int
+	// Cold says where old parts go; nil: nowhere. Parts that went there can then be read as far as their stubs do.
+	Cold *ColdOptions
 	// InBackground opens parts and replays the log after Open has returned: until then calls that need rows fail with
 	// ErrStarting, see Wait.
 	InBackground bool
@@ -225,6 +227,7 @@ type Engine struct {
 	merger    *merger
 	compactor *compactor
 	expiry    *expiry
+	mover     *mover
 	sizes     *sizeBound
 	damages   *damages
 	backups   *Backups

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -17,8 +18,9 @@ import (
 // partFiles opens and writes the parts of the store, and knows which are on their way out of it. Safe for concurrent
 // use.
 type partFiles struct {
-	store   parts.Store  // where parts lie
-	local   *parts.Local // the same, for backups, which link to the files
+	store   parts.Store   // where parts lie
+	local   *parts.Local  // the same, for backups, which link to the files
+	objects parts.Objects // of cold parts
 	log     *slog.Logger
 	cache   *sst.Cache
 	metrics *sst.Metrics
@@ -35,6 +37,11 @@ type partFiles struct {
 	strays  []uint64   // never listed and never to be: retired by the next edit, then removed
 	removed []uint64   // removed since the last part was published
 	swept   []uint64   // retired files that are gone for good
+	// stubs are the files that have a stub, whose object is removed before it: of cold parts, and of parts that are on
+	// their way to the bucket. dead are those of them whose part is gone; news: since graves was asked.
+	stubs map[uint64]bool
+	dead  []uint64
+	news  bool
 }
 
 // open opens the file of a part.
@@ -43,6 +50,19 @@ func (f *partFiles) open(m manifest.PartMeta) (*part, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.opened(m, bytes)
+}
+
+// openCold opens a part by its stub, while the file of the whole part may still be there.
+func (f *partFiles) openCold(m manifest.PartMeta) (*part, error) {
+	bytes, err := f.local.OpenCold(m.File)
+	if err != nil {
+		return nil, err
+	}
+	return f.opened(m, bytes)
+}
+
+func (f *partFiles) opened(m manifest.PartMeta, bytes sst.File) (*part, error) {
 	file, err := sst.OpenFile(bytes, parts.Name(m.File), sst.OpenOptions{Cache: f.cache, Metrics: f.metrics})
 	if err != nil {
 		return nil, err
@@ -102,13 +122,58 @@ func (f *partFiles) stray(file uint64) {
 	f.strays = append(f.strays, file)
 }
 
-// unlink removes the file of a part that is in no list.
+// unlink removes the file of a part that is in no list. One with a stub is gone once its object is, see mover.bury.
 func (f *partFiles) unlink(file uint64) error {
 	if err := f.store.Remove(parts.Entry{File: file}); err != nil {
 		return err
 	}
-	f.gone(file)
+	f.mu.Lock()
+	buries := f.stubs[file]
+	if buries && !slices.Contains(f.dead, file) {
+		f.dead, f.news = append(f.dead, file), true
+	}
+	f.mu.Unlock()
+	if !buries {
+		f.gone(file)
+	}
 	return nil
+}
+
+// hasStub reports whether a file has a stub.
+func (f *partFiles) hasStub(file uint64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.stubs[file]
+}
+
+// haveStub notes that a file has a stub, or is about to get one.
+func (f *partFiles) haveStub(file uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stubs[file] = true
+}
+
+// lackStub notes that a file has no stub any more.
+func (f *partFiles) lackStub(file uint64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.stubs, file)
+	f.dead = slices.DeleteFunc(f.dead, func(d uint64) bool { return d == file })
+}
+
+// graves are the stubs whose parts are gone. news: there are some since the last call.
+func (f *partFiles) graves() (dead []uint64, news bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	dead, news, f.news = slices.Clone(f.dead), f.news, false
+	return dead, news
+}
+
+// deadCount is the number of graves.
+func (f *partFiles) deadCount() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.dead)
 }
 
 // gone notes a file that is not there any more.

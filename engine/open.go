@@ -58,7 +58,12 @@ func Open(o Options) (_ *Engine, err error) {
 	e.cache = sst.NewCache(o.CacheBytes)
 	e.metrics = newMetrics(e)
 	e.census = newCensus(e.inventory, e.metrics.Refused)
-	e.files = &partFiles{store: local, local: local, log: o.Logger, cache: e.cache,
+	objects := parts.NoObjects
+	if c := o.Cold; c != nil {
+		objects = &parts.Remote{Bucket: c.Bucket, Timeout: c.Timeout, Cache: c.Cache}
+	}
+	local = local.With(objects)
+	e.files = &partFiles{store: local, local: local, objects: objects, stubs: map[uint64]bool{}, log: o.Logger, cache: e.cache,
 		metrics: e.metrics.SST, damages: e.damages, ballast: e.ballast, space: e.space,
 		mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes, describe: e.describe}
 	if o.place != nil {
@@ -130,6 +135,9 @@ func (e *Engine) begin(st *starting) error {
 		e.wg.Go(func() { e.merger.loop(mergedParts) })
 		e.wg.Go(func() { e.expiry.tend(e.run) })
 		e.wg.Go(func() { e.sizes.loop(e.run) })
+		if e.o.Cold != nil {
+			e.wg.Go(func() { e.mover.loop(e.run) })
+		}
 	}
 	return nil
 }
@@ -155,7 +163,7 @@ func (e *Engine) assemble() {
 	e.alterer = &alterer{inventory: e.inventory, views: e.views, definer: e.definer, dropper: e.dropper,
 		rewriter: &rewriter{damages: e.damages, flusher: e.flusher, compactor: e.compactor, seq: &e.committer.seq,
 			maxPart: o.maxPart}}
-	e.toll = &toll{o: o, closing: e.run.Done(), buckets: map[payer]*bucket{}}
+	e.toll = &toll{o: o, closing: e.run.Done(), buckets: map[payer]*rateBucket{}}
 	e.writer = &writer{inventory: e.inventory, batches: e.batches, census: e.census, committer: e.committer,
 		definer: e.definer, alterer: e.alterer}
 	e.finder = &seriesFinder{inventory: e.inventory, census: e.census, definer: e.definer,
@@ -163,6 +171,7 @@ func (e *Engine) assemble() {
 	e.backups = &Backups{inventory: e.inventory, door: e.door, flusher: e.flusher}
 	e.expiry = &expiry{inventory: e.inventory, merger: e.merger, exchanger: x, backups: e.backups,
 		parts: e.metrics.ExpiredParts}
+	e.mover = &mover{inventory: e.inventory, merger: e.merger, store: e.manifest.State().Store}
 	e.sizes = &sizeBound{inventory: e.inventory, damages: e.damages, merger: e.merger, exchanger: x,
 		grown: make(chan struct{}, 1), known: map[string]*sizeState{}}
 	e.flusher.grown = e.sizes.look

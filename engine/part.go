@@ -21,6 +21,7 @@ type part struct {
 	run      scan.Run
 	refs     atomic.Int64 // one for the snapshots that list it, and one for each reader
 	obsolete atomic.Bool
+	shrunk   atomic.Bool                            // its stub has its place now
 	unlisted atomic.Bool                            // the manifest does not list it yet
 	tables   atomic.Pointer[map[schema.TableID]int] // rows by logical table; made when they are asked for
 
@@ -80,6 +81,12 @@ func (p *part) release() {
 	if err := p.file.Close(); err != nil {
 		p.files.log.Error("part cannot be closed", "part", parts.Name(p.meta.File), "error", err)
 	}
+	if p.shrunk.Load() {
+		// A file that stays is removed at the next start, as the manifest lists the stub.
+		if err := p.files.store.Remove(parts.Entry{File: p.meta.File}); err != nil {
+			p.files.log.Warn("the file of a cold part cannot be removed", "part", parts.Name(p.meta.File), "error", err)
+		}
+	}
 	if p.obsolete.Load() {
 		// A file that stays is swept at the next start: the manifest knows that it was given up.
 		if err := p.files.unlink(p.meta.File); err != nil {
@@ -97,5 +104,12 @@ func (p *part) retire() {
 	if !p.whole() {
 		p.files.damages.forget(parts.Name(p.meta.File))
 	}
+	p.release()
+}
+
+// shrink drops the snapshots' reference of a part whose stub they list instead. The file of the whole part is removed
+// with the last reader.
+func (p *part) shrink() {
+	p.shrunk.Store(true)
 	p.release()
 }

@@ -45,15 +45,15 @@ func (e *RateError) Error() string { return fmt.Sprintf("too fast: try again in 
 // RetryAfter is how long a refused request should wait, in whole seconds, at least 1.
 func (e *RateError) RetryAfter() int { return max(1, int(math.Ceil(e.After.Seconds()))) }
 
-// bucket holds what may be written now. A write of any size passes while something is left, and what it takes too much
+// rateBucket holds what may be written now. A write of any size passes while something is left, and what it takes too much
 // is paid for by the time after it: so a body larger than a burst passes once, and none waits for ever.
-type bucket struct {
+type rateBucket struct {
 	left float64
 	at   time.Time
 }
 
 // fill lets time pass; a new bucket is full.
-func (b *bucket) fill(rate int64, now time.Time) {
+func (b *rateBucket) fill(rate int64, now time.Time) {
 	most := float64(rate) * burst.Seconds()
 	if b.at.IsZero() {
 		b.left, b.at = most, now
@@ -64,7 +64,7 @@ func (b *bucket) fill(rate int64, now time.Time) {
 }
 
 // wait is the time until something is left.
-func (b *bucket) wait(rate int64) time.Duration {
+func (b *rateBucket) wait(rate int64) time.Duration {
 	if b.left > 0 {
 		return 0
 	}
@@ -84,7 +84,7 @@ type toll struct {
 	closing <-chan struct{} // closed when the store closes
 
 	mu      sync.Mutex // protects buckets
-	buckets map[payer]*bucket
+	buckets map[payer]*rateBucket
 }
 
 // mostBuckets is the number of buckets above which full ones are forgotten: they are as good as new.
@@ -266,7 +266,7 @@ func (x *toll) take(charges []charge, debt bool) error {
 		f := &charges[i]
 		b := x.buckets[f.payer]
 		if b == nil {
-			b = new(bucket)
+			b = new(rateBucket)
 			x.buckets[f.payer] = b
 		}
 		b.fill(f.rate, now)

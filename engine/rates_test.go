@@ -260,7 +260,7 @@ func TestRatesForget(t *testing.T) {
 	p := newPaced(t, Rates{Default: Rate{Rows: 10}})
 	p.taken(p.write(WithWriter(ctx, "debtor"), "t", 100_000))
 	for i := range mostBuckets {
-		p.toll.buckets[payer{user: string(rune('가' + i))}] = &bucket{left: 50, at: p.now}
+		p.toll.buckets[payer{user: string(rune('가' + i))}] = &rateBucket{left: 50, at: p.now}
 	}
 	p.now = p.now.Add(2 * burst)
 	p.taken(p.write(WithWriter(ctx, "a"), "t", 1))

@@ -108,12 +108,15 @@ func (b *rebuild) find() error {
 	}
 	for _, e := range entries {
 		n := e.File
-		if e.Unfinished {
+		if e.Unfinished || b.present[n] {
 			continue
 		}
 		b.present[n] = true
 		b.state.NextFile = max(b.state.NextFile, n+1)
 		s := lookAt(store, n)
+		if e.Cold && !slices.Contains(entries, parts.Entry{File: n}) && s.err == nil {
+			s.stub, s.err = store.Stub(n)
+		}
 		if errors.Is(s.err, vfs.ErrNewer) {
 			return s.err
 		}
@@ -182,6 +185,9 @@ func (b *rebuild) describe() {
 				MinTime: s.meta.MinTime, MaxTime: s.meta.MaxTime,
 				MinSeq: o.MinSeq, MaxSeq: o.MaxSeq, Checksum: s.meta.Checksum, Level: o.Level, IndexUS: o.IndexUS,
 				Unique: o.Unique}
+			if s.stub != nil {
+				*m = m.Cold(s.stub.Object, s.stub.Checksum, s.stub.Length)
+			}
 		case m == nil:
 			b.note("%s is left out: it was written by an earlier version and does not say what it is", parts.Name(n))
 			continue

@@ -234,10 +234,10 @@ func (s *regionSnap) closeParts() {
 	}
 }
 
-// fresh is the number of parts that no merge has written.
+// fresh is the number of parts that no merge has written, and that one may take.
 func (r *region) fresh() (n int) {
 	for _, p := range r.snap.Load().parts {
-		if p.meta.Level == 0 {
+		if p.meta.Level == 0 && !p.isCold() {
 			n++
 		}
 	}

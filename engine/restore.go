@@ -51,7 +51,7 @@ func Restore(fs vfs.FS, backup, dir string, state *manifest.State) (err error) {
 	}
 	for _, t := range state.Tables {
 		for _, p := range t.Parts {
-			if err := to.Copy(from, p.File); err != nil {
+			if err := to.Copy(from, entryOf(p.File, p.Location)); err != nil {
 				return err
 			}
 		}

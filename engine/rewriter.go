@@ -114,7 +114,7 @@ func (w *rewriter) unify(ctx context.Context, r *region) error {
 					"would come back")
 		}
 		var err error
-		if again, err = w.compactor.mergeAll(ctx, r, math.MinInt64, last); err != nil {
+		if again, err = w.compactor.mergeAll(ctx, r, math.MinInt64, last, true); err != nil {
 			return err
 		}
 	}

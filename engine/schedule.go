@@ -59,7 +59,7 @@ type job struct {
 
 // choose chooses the parts of a merge in the background among those of its region; nil: there is nothing to do.
 func (j *job) choose(parts []*part, w windows, n int, bound partSize) []*part {
-	whole, _ := sound(parts)
+	whole, _ := sound(warm(parts))
 	if j.kind == freshParts {
 		return pickFresh(whole, n, bound)
 	}

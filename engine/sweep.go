@@ -23,6 +23,7 @@ type stranger struct {
 	file   uint64
 	meta   sst.Meta
 	origin *manifest.Origin // nil: it says nothing of itself
+	stub   *parts.Stub      // of a cold part, where a manifest is made anew
 	err    error            // why it cannot be read
 	empty  bool
 }
@@ -34,20 +35,30 @@ func (st *starting) strangers() ([]stranger, error) {
 	if err != nil && !(st.reads && vfs.NotExist(err)) {
 		return nil, fmt.Errorf("parts directory: %w", err)
 	}
-	listed := map[uint64]bool{}
+	listed := map[uint64]*manifest.PartMeta{}
 	for _, t := range st.state.Tables {
-		for _, p := range t.Parts {
-			listed[p.File] = true
+		for i := range t.Parts {
+			listed[t.Parts[i].File] = &t.Parts[i]
+		}
+	}
+	for _, e := range entries {
+		if e.Cold && !e.Unfinished {
+			st.files.haveStub(e.File)
 		}
 	}
 	var found []stranger
 	for _, e := range entries {
 		st.files.next.Store(max(st.files.next.Load(), e.File+1))
+		m := listed[e.File]
 		switch {
 		case e.Unfinished:
 			err = st.files.store.Remove(e)
-		case listed[e.File]:
+		case m != nil && m.Location != "" && !e.Cold && st.files.hasStub(e.File):
+			err = st.files.store.Remove(e) // the part moved, and the server ended before its file was removed
+		case m != nil:
 			continue
+		case e.Cold && slices.Contains(entries, parts.Entry{File: e.File}):
+			continue // it goes or stays with the whole part
 		case slices.Contains(st.state.Retired, e.File):
 			err = st.files.unlink(e.File)
 		default:
@@ -57,7 +68,7 @@ func (st *starting) strangers() ([]stranger, error) {
 		st.left(e.String(), err)
 	}
 	for _, n := range st.state.Retired {
-		if !slices.Contains(entries, parts.Entry{File: n}) {
+		if !slices.Contains(entries, parts.Entry{File: n}) && !st.files.hasStub(n) {
 			st.files.gone(n)
 		}
 	}

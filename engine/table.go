@@ -23,6 +23,10 @@ type PartInfo struct {
 	Rows       int
 	Min, Max   int64 // time span, both inclusive
 	IndexBytes int64
+	// Object is the object of the bucket that holds a cold part; empty: the part lies in the data directory.
+	Object string
+	// LocalBytes is what the part takes in the data directory.
+	LocalBytes int64
 }
 
 // PartColumn describes a column as a part stores it.
@@ -52,7 +56,7 @@ func (t *Table) Stats() TableStats {
 		st.IndexTime += time.Duration(p.meta.IndexUS) * time.Microsecond
 		st.Parts = append(st.Parts, PartInfo{t.region.id, parts.Name(p.meta.File), p.meta.Bytes, int(p.meta.Rows),
 			p.meta.MinTime, p.meta.MaxTime,
-			p.meta.IndexBytes})
+			p.meta.IndexBytes, p.meta.Object(), p.meta.LocalBytes()})
 	}
 	for _, m := range s.mems() {
 		st.MemtableRows += int64(m.table.Rows())

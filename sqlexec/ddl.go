@@ -48,14 +48,14 @@ func (x *Executor) createDatabase(ctx context.Context, s *parse.CreateDatabase) 
 // of its tables.
 func checkDatabaseKey(key string, alter bool) error {
 	switch {
-	case key == "ttl", key == schema.MaxSizeOption, strings.HasPrefix(key, "compaction."), key == "sst_format":
+	case key == "ttl", key == schema.ColdOption, key == schema.MaxSizeOption, strings.HasPrefix(key, "compaction."), key == "sst_format":
 		return nil
 	case !slices.Contains(schema.DefaultKeys, key):
 		return status.New(status.InvalidArguments, "Unrecognized database option key: %s", key)
 	case alter:
 		return status.New(status.InvalidArguments,
-			"Database option %s is set by CREATE DATABASE alone: ALTER DATABASE takes ttl, max_size, sst_format and "+
-				"compaction.*",
+			"Database option %s is set by CREATE DATABASE alone: ALTER DATABASE takes ttl, cold_after, max_size, sst_format "+
+				"and compaction.*",
 			key)
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"varve/engine/schema"
 )
@@ -76,10 +77,41 @@ type PartMeta struct {
 	IndexUS int64 `json:"index_us,omitempty"`
 	// Unique: no two rows have the same series and time, and none is a tombstone.
 	Unique bool `json:"unique,omitempty"`
-	// Location is where the part lies; empty: in the data directory, in the file of its number.
+	// Location is where the part lies; empty: in the data directory, in the file of its number. See Object.
 	Location string `json:"location,omitempty"`
+	// ObjectSum is the CRC-32C of the whole part, of a part that lies in a bucket.
+	ObjectSum uint32 `json:"object_sum,omitempty"`
+	// StubBytes is what such a part takes in the data directory.
+	StubBytes int64 `json:"stub_bytes,omitempty"`
 	// Damage is what reads have found; the part is served without it and never merged.
 	Damage []Damage `json:"damage,omitempty"`
+}
+
+// inBucket begins the location of a cold part; the name of its object in the bucket follows.
+const inBucket = "bucket:"
+
+// Object is the name of the object that holds a cold part; empty: the part is not cold.
+func (m *PartMeta) Object() string {
+	name, ok := strings.CutPrefix(m.Location, inBucket)
+	if !ok {
+		return ""
+	}
+	return name
+}
+
+// Cold returns the description of the part after it has moved to an object with a checksum. All but its pages stays in
+// the data directory, in stub bytes.
+func (m PartMeta) Cold(object string, sum uint32, stub int64) PartMeta {
+	m.Location, m.ObjectSum, m.StubBytes = inBucket+object, sum, stub
+	return m
+}
+
+// LocalBytes is what the part takes in the data directory.
+func (m *PartMeta) LocalBytes() int64 {
+	if m.Location == "" {
+		return m.Bytes
+	}
+	return m.StubBytes
 }
 
 // Damage is a damaged place of a part: a block or, with Block -1, a section that all blocks need.
@@ -187,6 +219,8 @@ func (s *State) apply(e *Edit) (*State, error) {
 	for _, p := range e.AddParts {
 		if err := n.change(p.Table, func(t *TableState) error {
 			t.Parts = append(slices.Clone(t.Parts), p.Part)
+			// Of a part that moves, the file counts again.
+			n.Retired = slices.DeleteFunc(n.Retired, func(f uint64) bool { return f == p.Part.File })
 			n.NextFile = max(n.NextFile, p.Part.File+1)
 			return nil
 		}); err != nil {
@@ -239,14 +273,14 @@ func (s *State) change(id schema.TableID, f func(*TableState) error) error {
 }
 
 // ErrElsewhere is the cause where a part is listed that lies where this program cannot read.
-var ErrElsewhere = errors.New("this program reads only parts in its own data directory")
+var ErrElsewhere = errors.New("this program reads only parts in its own data directory and in a bucket")
 
 // reachable is an error when a part lies elsewhere: whoever went on without it would serve, and might write, a list
 // that lacks it.
 func (s *State) reachable() error {
 	for _, id := range s.tableIDs() {
 		for _, p := range s.Tables[id].Parts {
-			if p.Location != "" {
+			if p.Location != "" && p.Object() == "" {
 				return fmt.Errorf("part %d of table %s lies at %q: %w", p.File, s.Tables[id].Schema.Name, p.Location,
 					ErrElsewhere)
 			}

@@ -16,12 +16,13 @@ import (
 
 // Local is a Store in a directory of a file system. Parts are read where they are mapped.
 type Local struct {
-	fs  vfs.FS
-	dir string
+	fs      vfs.FS
+	dir     string
+	objects Objects // of cold parts
 }
 
 // At is the parts of a data directory or of a backup. It looks at nothing.
-func At(fs vfs.FS, data string) *Local { return &Local{fs, path.Join(data, DirName)} }
+func At(fs vfs.FS, data string) *Local { return &Local{fs, path.Join(data, DirName), noObjects{}} }
 
 // Dir is the directory, for those who watch its disk.
 func (l *Local) Dir() string { return l.dir }
@@ -34,9 +35,15 @@ func (l *Local) Sync() error { return l.fs.SyncDir(l.dir) }
 
 func (l *Local) path(name string) string { return path.Join(l.dir, name) }
 
-// Open maps a part.
+// Open maps a part, or the stub of one that is not here wholly.
 func (l *Local) Open(_ context.Context, file uint64) (sst.File, error) {
-	return sst.Map(l.fs, l.path(Name(file)))
+	f, err := sst.Map(l.fs, l.path(Name(file)))
+	if vfs.NotExist(err) {
+		if cold, failed := l.OpenCold(file); !vfs.NotExist(failed) {
+			return cold, failed
+		}
+	}
+	return f, err
 }
 
 // Publish writes a file, syncs it, renames it and syncs the directory.
@@ -73,6 +80,14 @@ func (l *Local) List() ([]Entry, error) {
 // Size looks at a file.
 func (l *Local) Size(file uint64) (int64, error) {
 	info, err := l.fs.Stat(l.path(Name(file)))
+	if vfs.NotExist(err) {
+		if s, failed := l.Stub(file); !vfs.NotExist(failed) {
+			if failed != nil {
+				return 0, failed
+			}
+			return s.Size, nil
+		}
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -93,25 +108,27 @@ func (l *Local) HoldsAny() (bool, error) {
 	if err != nil && !vfs.NotExist(err) {
 		return false, err
 	}
-	return slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, suffix) }), nil
+	return slices.ContainsFunc(names, func(n string) bool {
+		return strings.HasSuffix(n, suffix) || strings.HasSuffix(n, coldSuffix)
+	}), nil
 }
 
-// Link makes a part of another directory be here too, as another name of the same file. It is durable after Sync.
-// vfs.NotExist tells the error if the part is not there, vfs.Exist if it is here already.
-func (l *Local) Link(from *Local, file uint64) error {
-	return l.fs.Link(from.path(Name(file)), l.path(Name(file)))
+// Link makes an entry of another directory be here too, as another name of the same file. It is durable after Sync.
+// vfs.NotExist tells the error if the entry is not there, vfs.Exist if it is here already.
+func (l *Local) Link(from *Local, e Entry) error {
+	return l.fs.Link(from.path(e.String()), l.path(e.String()))
 }
 
 // copyBytes is what is copied at a time.
 const copyBytes = 1 << 20
 
-// Copy publishes a copy of a part of another directory. The copy shares no blocks or links with it.
-func (l *Local) Copy(from *Local, file uint64) error {
-	in, err := from.fs.Open(from.path(Name(file)))
+// Copy publishes a copy of an entry of another directory. The copy shares no blocks or links with it.
+func (l *Local) Copy(from *Local, e Entry) error {
+	in, err := from.fs.Open(from.path(e.String()))
 	if err != nil {
 		return err
 	}
-	err = l.Publish(file, func(out vfs.File) error {
+	err = vfs.Publish(l.fs, l.dir, e.String(), func(out vfs.File) error {
 		buf := make([]byte, copyBytes)
 		for off := int64(0); ; {
 			n, err := in.ReadAt(buf, off)
@@ -127,14 +144,14 @@ func (l *Local) Copy(from *Local, file uint64) error {
 	return errors.Join(err, in.Close())
 }
 
-// Keep removes all files but the parts that keep names.
-func (l *Local) Keep(keep func(file uint64) bool) error {
+// Keep removes all files but the entries that keep names.
+func (l *Local) Keep(keep func(e Entry) bool) error {
 	names, err := l.fs.List(l.dir)
 	if err != nil {
 		return err
 	}
 	for _, name := range names {
-		if e, ok := entryOf(name); ok && !e.Unfinished && keep(e.File) {
+		if e, ok := entryOf(name); ok && !e.Unfinished && keep(e) {
 			continue
 		}
 		if err := l.fs.Remove(l.path(name)); err != nil {

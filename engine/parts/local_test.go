@@ -227,16 +227,16 @@ func TestLocal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(to.Link(from, 0), to.Copy(from, 1), to.Sync()); err != nil {
+	if err := errors.Join(to.Link(from, parts.Entry{File: 0}), to.Copy(from, parts.Entry{File: 1}), to.Sync()); err != nil {
 		t.Fatal(err)
 	}
-	if err := to.Link(from, 0); !vfs.Exist(err) {
+	if err := to.Link(from, parts.Entry{File: 0}); !vfs.Exist(err) {
 		t.Errorf("a link that is there: %v", err)
 	}
-	if err := to.Link(from, 9); !vfs.NotExist(err) {
+	if err := to.Link(from, parts.Entry{File: 9}); !vfs.NotExist(err) {
 		t.Errorf("a link to nothing: %v", err)
 	}
-	if err := to.Copy(from, 9); !vfs.NotExist(err) {
+	if err := to.Copy(from, parts.Entry{File: 9}); !vfs.NotExist(err) {
 		t.Errorf("a copy of nothing: %v", err)
 	}
 	for file := range uint64(2) {
@@ -264,10 +264,10 @@ func TestLocal(t *testing.T) {
 	if names, _ := disk.List("/to/parts"); !slices.Contains(names, "note") || !slices.Contains(names, "5.part") {
 		t.Errorf("what is of others is gone: %v", names)
 	}
-	if err := to.Link(from, 2); err != nil {
+	if err := to.Link(from, parts.Entry{File: 2}); err != nil {
 		t.Fatal(err)
 	}
-	if err := to.Keep(func(file uint64) bool { return file == 2 }); err != nil {
+	if err := to.Keep(func(e parts.Entry) bool { return e.File == 2 }); err != nil {
 		t.Fatal(err)
 	}
 	if names, err := disk.List("/to/parts"); err != nil || !slices.Equal(names, []string{"00000002.part"}) {

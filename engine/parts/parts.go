@@ -1,6 +1,7 @@
 // Package parts is where the parts of a store lie: it alone knows the names of their files and the directory that holds
-// them. parts.go says what each such place promises, local.go is the one on a disk, and partstest holds places against
-// the promises.
+// them. parts.go says what each such place promises, local.go is the one on a disk, cold.go has the parts of it whose
+// pages are in a bucket, stub.go what stays of them, remote.go reads objects, and partstest holds places against the
+// promises.
 package parts
 
 import (
@@ -17,6 +18,8 @@ const (
 	// DirName is the directory of the parts in a data directory, and in a backup.
 	DirName = "parts"
 	suffix  = ".part"
+	// coldSuffix ends the name of the stub of a cold part, see Stub.
+	coldSuffix = ".cold"
 	// digits is the least width of a number in a name: names of one width are listed in the order of their numbers.
 	digits = 8
 )
@@ -46,29 +49,39 @@ type Store interface {
 type Entry struct {
 	File       uint64
 	Unfinished bool // what a Publish left that did not end
+	Cold       bool // the stub of a part whose pages are in a bucket, or on their way there
 }
 
 // String is the entry's name in messages.
 func (e Entry) String() string {
-	if e.Unfinished {
-		return Name(e.File) + vfs.TempSuffix
+	name := Name(e.File)
+	if e.Cold {
+		name = coldName(e.File)
 	}
-	return Name(e.File)
+	if e.Unfinished {
+		name += vfs.TempSuffix
+	}
+	return name
 }
 
 // Name is the name of a part, in files and in messages.
 func Name(file uint64) string { return fmt.Sprintf("%0*d%s", digits, file, suffix) }
+
+// coldName is the name of the stub of a cold part.
+func coldName(file uint64) string { return fmt.Sprintf("%0*d%s", digits, file, coldSuffix) }
 
 // entryOf reads a name; false: it is none of an entry.
 func entryOf(name string) (e Entry, ok bool) {
 	name, e.Unfinished = strings.CutSuffix(name, vfs.TempSuffix)
 	number, ok := strings.CutSuffix(name, suffix)
 	if !ok {
-		return Entry{}, false
+		if number, e.Cold = strings.CutSuffix(name, coldSuffix); !e.Cold {
+			return Entry{}, false
+		}
 	}
 	var err error
 	e.File, err = strconv.ParseUint(number, 10, 64)
-	return e, err == nil && Name(e.File) == name
+	return e, err == nil && Entry{File: e.File, Cold: e.Cold}.String() == name
 }
 
 // Verify is Store.Verify for a place that has no better way than to open the part.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"varve/engine/status"
 	"varve/engine/timefmt"
@@ -37,10 +38,31 @@ var optionForms = map[string]func(string) (string, bool){
 	"trace_table_partitions":               count,
 	"log_line_column":                      anyText,
 	"log_labels":                           anyText,
+	ColdOption:                             coldAge,
 }
 
 // ReadOnlyOption is the option of a table that refuses changes of rows and columns.
 const ReadOnlyOption = "read_only"
+
+// ColdOption is the age from which on parts of a table move to the bucket of cold parts.
+const ColdOption = "cold_after"
+
+// ColdAge is the age that a value of the option cold_after says; 0: parts never move.
+func ColdAge(text string) time.Duration {
+	ns, err := timefmt.ParseDuration(text)
+	if err != nil {
+		return 0 // never, or longer than nanoseconds count
+	}
+	return time.Duration(ns)
+}
+
+// coldAge is the form of the option cold_after.
+func coldAge(s string) (string, bool) {
+	if t := strings.ToLower(strings.TrimSpace(s)); t == "never" || t == "forever" {
+		return "never", true
+	}
+	return period(s)
+}
 
 // The options of a table that bound what is written to it in a second.
 const (
