@@ -4,6 +4,7 @@
 //	names.go        which names objects may have
 //	s3.go           a bucket of an S3-compatible store: reading, listing, removing
 //	put.go          creating an object there, in one request or in parts
+//	unfinished.go   what uploads have left that did not end
 //	retry.go        what is tried again, and when
 //	credentials.go  whose requests they are
 //	answers.go      answers that are not what they claim to be

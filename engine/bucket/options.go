@@ -17,6 +17,7 @@ import (
 const (
 	DefaultTimeout  = 10 * time.Second
 	DefaultAttempts = 8
+	DefaultPause    = 100 * time.Millisecond
 	// DefaultPartSize is the size of the parts of a large upload, in bytes: four of them are under way at a time, and
 	// one that fails is sent again.
 	DefaultPartSize = 16 << 20
@@ -56,6 +57,9 @@ type Options struct {
 	Timeout time.Duration
 	// Attempts bounds the requests for one call, or for one part of an upload; 0: DefaultAttempts.
 	Attempts int
+	// Pause is the longest wait before the second request; each further one may wait twice as long, up to ten seconds.
+	// 0: DefaultPause.
+	Pause time.Duration
 	// PartSize is the least size of the parts of a large upload, in bytes; 0: DefaultPartSize.
 	PartSize int64
 	// Counters count requests; nil: nobody counts.
@@ -74,14 +78,17 @@ func Open(ctx context.Context, o Options) (Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Timeout < 0 || o.Attempts < 0 || o.PartSize < 0 {
-		return nil, fmt.Errorf("%s: time limit, attempts and part size must not be negative", p)
+	if o.Timeout < 0 || o.Attempts < 0 || o.Pause < 0 || o.PartSize < 0 {
+		return nil, fmt.Errorf("%s: time limit, attempts, pause and part size must not be negative", p)
 	}
 	if o.Timeout == 0 {
 		o.Timeout = DefaultTimeout
 	}
 	if o.Attempts == 0 {
 		o.Attempts = DefaultAttempts
+	}
+	if o.Pause == 0 {
+		o.Pause = DefaultPause
 	}
 	if o.PartSize == 0 {
 		o.PartSize = DefaultPartSize

@@ -14,13 +14,14 @@ import (
 )
 
 const (
-	// firstPause is the longest wait before the second attempt; each further one may wait twice as long, up to
-	// maxPause.
-	firstPause = 100 * time.Millisecond
-	maxPause   = 10 * time.Second
+	// maxPause is the longest wait between two attempts.
+	maxPause = 10 * time.Second
 	// slowest is the rate at which a request is not yet taken for dead, in bytes a second.
 	slowest = 256 << 10
 )
+
+// The library waits once more after an attempt that was the last. So it does not wait long.
+func init() { minio.DefaultRetryUnit = time.Microsecond }
 
 // request is one kind of call of one object, which is tried until it succeeds, fails for good, or has been tried often
 // enough.
@@ -56,7 +57,7 @@ func (s *s3) do(ctx context.Context, r request, once func(ctx context.Context, u
 			return s.fault(r, fmt.Errorf("after %d attempts: %w", attempt, err))
 		}
 		uncertain = uncertain || !refused(err)
-		if over := pause(ctx, attempt); over != nil {
+		if over := pause(ctx, s.o.Pause, attempt); over != nil {
 			return s.fault(r, fmt.Errorf("%w (last: %w)", over, err))
 		}
 	}
@@ -89,8 +90,8 @@ func (s *s3) attempt(ctx context.Context, r request, uncertain bool,
 var errTooSlow = errors.New("the store is too slow")
 
 // pause waits before the attempt after the given one, a random part of a time that doubles.
-func pause(ctx context.Context, attempt int) error {
-	longest := min(maxPause, firstPause<<min(attempt-1, 10))
+func pause(ctx context.Context, first time.Duration, attempt int) error {
+	longest := max(2, min(maxPause, first<<min(attempt-1, 10)))
 	t := time.NewTimer(longest/2 + rand.N(longest/2))
 	defer t.Stop()
 	select {
