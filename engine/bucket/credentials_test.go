@@ -145,8 +145,8 @@ func TestInstanceRole(t *testing.T) {
 		case strings.HasSuffix(r.URL.Path, "/security-credentials/"):
 			_, _ = io.WriteString(w, "the-role")
 		default:
-			fmt.Fprintf(w, `{"Code":"Success","AccessKeyId":"role","SecretAccessKey":"topsecret","Token":"t","Expiration":%q}`,
-				time.Now().Add(time.Hour).Format(time.RFC3339))
+			fmt.Fprintf(w, `{"Code":"Success","AccessKeyId":"role","SecretAccessKey":"topsecret",
+				"Token":"t","Expiration":%q}`, time.Now().Add(time.Hour).Format(time.RFC3339))
 		}
 	}))
 	defer service.Close()

@@ -17,8 +17,9 @@ func TestPlaces(t *testing.T) {
 	}
 	for _, text := range []string{"", "logs", "./logs", "s3:", "s3://", "s3:///a", "s3:logs", "s3://LOGS", "s3://lo",
 		"s3://-logs", "s3://logs-", "s3://a..b", "s3://logs/a//b", "s3://logs/../b", "s3://logs/.a", "s3://logs/a b",
-		"s3://logs?x=y", "s3://logs/a#b", "s3://logs/%2e%2e", "s3://key:topsecret@logs/a", "s3://key:topsecret@logs\x7f",
-		"https://host/topsecret", "file://host/a", "file:a", "file:", "s3://" + strings.Repeat("a", 64), "s3://logs:9000"} {
+		"s3://logs?x=y", "s3://logs/a#b", "s3://logs/%2e%2e", "s3://key:topsecret@logs/a",
+		"s3://key:topsecret@logs\x7f", "https://host/topsecret", "file://host/a", "file:a", "file:", "s3://" + strings.Repeat("a", 64),
+		"s3://logs:9000"} {
 		p, err := parsePlace(text)
 		if err == nil {
 			t.Errorf("%q is taken: %s", text, p)
@@ -31,12 +32,13 @@ func TestPlaces(t *testing.T) {
 func TestEndpoints(t *testing.T) {
 	for text, want := range map[string]string{"": amazon, "http://127.0.0.1:9000": "127.0.0.1:9000",
 		"https://host/": "host"} {
-		if host, secure, err := parseEndpoint(text); err != nil || host != want || secure == strings.HasPrefix(text, "http:") {
+		host, secure, err := parseEndpoint(text)
+		if err != nil || host != want || secure == strings.HasPrefix(text, "http:") {
 			t.Errorf("%q: %s, %v, %v", text, host, secure, err)
 		}
 	}
-	for _, text := range []string{"host", "host:9000", "ftp://host", "http://", "http://a:topsecret@host", "http://host/a",
-		"http://host?a", "http://host#a", "http://\x7f"} {
+	for _, text := range []string{"host", "host:9000", "ftp://host", "http://", "http://a:topsecret@host",
+		"http://host/a", "http://host?a", "http://host#a", "http://\x7f"} {
 		if host, _, err := parseEndpoint(text); err == nil || strings.Contains(err.Error(), "topsecret") {
 			t.Errorf("%q: %s, %v", text, host, err)
 		}

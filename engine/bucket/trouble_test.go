@@ -38,7 +38,8 @@ func leavesNothing(t *testing.T) {
 		for end := time.Now().Add(20 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
 			if time.Now().After(end) {
 				buf := make([]byte, 1<<16)
-				t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, buf[:runtime.Stack(buf, true)])
+				all := buf[:runtime.Stack(buf, true)]
+				t.Fatalf("%d goroutines, %d before:\n%s", runtime.NumGoroutine(), before, all)
 			}
 		}
 	})
@@ -242,9 +243,14 @@ func TestAStoreThatHangs(t *testing.T) {
 	for what, call := range map[string]func(ctx context.Context) error{
 		"read":     func(ctx context.Context) error { return b.Read(ctx, "x", make([]byte, 10), 0) },
 		"put":      func(ctx context.Context) error { return b.Put(ctx, "y", bytes.NewReader(data), 100) },
-		"list":     func(ctx context.Context) error { return b.List(ctx, "", func(bucket.Object) error { return nil }) },
+		"list": func(ctx context.Context) error {
+			return b.List(ctx, "", func(bucket.Object) error { return nil })
+		},
 		"remove":   func(ctx context.Context) error { return b.Remove(ctx, "x") },
-		"leftover": func(ctx context.Context) error { _, err := bucket.RemoveUnfinished(ctx, b, time.Now()); return err },
+		"leftover": func(ctx context.Context) error {
+			_, err := bucket.RemoveUnfinished(ctx, b, time.Now())
+			return err
+		},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		before, began := p.Requests.Load(), time.Now()

@@ -36,8 +36,8 @@ const (
 
 // String is the trouble's name in tests.
 func (t Trouble) String() string {
-	return [troubles]string{"none", "slow down", "internal error", "refused", "lost", "cut", "hang", "longer", "shorter",
-		"other", "error body", "flipped", "denied"}[t]
+	return [troubles]string{"none", "slow down", "internal error", "refused", "lost", "cut", "hang", "longer",
+		"shorter", "other", "error body", "flipped", "denied"}[t]
 }
 
 // Proxy is a connection to a store that has troubles.
@@ -120,7 +120,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	case ErrorBody:
 		refuse(w, http.StatusOK, "InternalError", "We encountered an internal error. Please try again.")
 	case Refused:
-		cut(w)
+		hangUp(w)
 	case Hang:
 		<-r.Context().Done()
 	default:
@@ -146,12 +146,12 @@ func wait(r *http.Request, d time.Duration) bool {
 func refuse(w http.ResponseWriter, status int, code, message string) {
 	w.Header().Set("Content-Type", "application/xml")
 	w.WriteHeader(status)
-	fmt.Fprintf(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>%s</Code><Message>%s</Message></Error>", code,
-		message)
+	fmt.Fprintf(w, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>%s</Code><Message>%s</Message></Error>",
+		code, message)
 }
 
-// cut ends the connection.
-func cut(w http.ResponseWriter) {
+// hangUp ends the connection.
+func hangUp(w http.ResponseWriter) {
 	c, _, err := w.(http.Hijacker).Hijack()
 	if err == nil {
 		err = c.Close()
@@ -180,12 +180,12 @@ func (p *Proxy) forward(w http.ResponseWriter, r *http.Request, body []byte, tro
 	}
 	answer, err := p.via.RoundTrip(out)
 	if err != nil {
-		cut(w)
+		hangUp(w)
 		return
 	}
 	got, err := io.ReadAll(answer.Body)
 	if err != nil || answer.Body.Close() != nil || trouble == Lost {
-		cut(w)
+		hangUp(w)
 		return
 	}
 	for k, v := range answer.Header {
