@@ -18,7 +18,8 @@ func TestPlaces(t *testing.T) {
 	for _, text := range []string{"", "logs", "./logs", "s3:", "s3://", "s3:///a", "s3:logs", "s3://LOGS", "s3://lo",
 		"s3://-logs", "s3://logs-", "s3://a..b", "s3://logs/a//b", "s3://logs/../b", "s3://logs/.a", "s3://logs/a b",
 		"s3://logs?x=y", "s3://logs/a#b", "s3://logs/%2e%2e", "s3://key:topsecret@logs/a",
-		"s3://key:topsecret@logs\x7f", "https://host/topsecret", "file://host/a", "file:a", "file:", "s3://" + strings.Repeat("a", 64),
+		"s3://key:topsecret@logs\x7f", "https://host/topsecret", "file://host/a", "file:a", "file:",
+		"s3://" + strings.Repeat("a", 64),
 		"s3://logs:9000"} {
 		p, err := parsePlace(text)
 		if err == nil {

@@ -241,12 +241,12 @@ func TestAStoreThatHangs(t *testing.T) {
 	p.Set(func(*http.Request) buckettest.Trouble { return buckettest.Hang })
 	why := errors.New("the reader has gone")
 	for what, call := range map[string]func(ctx context.Context) error{
-		"read":     func(ctx context.Context) error { return b.Read(ctx, "x", make([]byte, 10), 0) },
-		"put":      func(ctx context.Context) error { return b.Put(ctx, "y", bytes.NewReader(data), 100) },
+		"read": func(ctx context.Context) error { return b.Read(ctx, "x", make([]byte, 10), 0) },
+		"put":  func(ctx context.Context) error { return b.Put(ctx, "y", bytes.NewReader(data), 100) },
 		"list": func(ctx context.Context) error {
 			return b.List(ctx, "", func(bucket.Object) error { return nil })
 		},
-		"remove":   func(ctx context.Context) error { return b.Remove(ctx, "x") },
+		"remove": func(ctx context.Context) error { return b.Remove(ctx, "x") },
 		"leftover": func(ctx context.Context) error {
 			_, err := bucket.RemoveUnfinished(ctx, b, time.Now())
 			return err

@@ -14,7 +14,8 @@ import (
 )
 
 // RemoveUnfinished removes what Puts have left that were begun before a time and did not end, such as those of a
-// process that was killed. A store keeps the parts of such uploads, and lists no object. It returns how many there were.
+// process that was killed. A store keeps the parts of such uploads, and lists no object. It returns how many
+// there were.
 func RemoveUnfinished(ctx context.Context, b Bucket, before time.Time) (int, error) {
 	switch b := b.(type) {
 	case *s3:
