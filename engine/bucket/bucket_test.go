@@ -14,4 +14,9 @@ func TestPromises(t *testing.T) {
 	t.Run("store in this process", func(t *testing.T) {
 		buckettest.Run(t, buckettest.Open(t, buckettest.Store(t)))
 	})
+	t.Run("gateway", func(t *testing.T) {
+		if o, ok := buckettest.Gateway(t); ok {
+			buckettest.Run(t, buckettest.Open(t, o))
+		}
+	})
 }

@@ -71,7 +71,16 @@ func put(t *testing.T, b bucket.Bucket, name string, data []byte) error {
 
 // TestTroublesPass: whatever happens to a request once or twice, the call does what it should.
 func TestTroublesPass(t *testing.T) {
-	b, p, _ := far(t, buckettest.Store(t))
+	t.Run("store in this process", func(t *testing.T) { troublesPass(t, buckettest.Store(t)) })
+	t.Run("gateway", func(t *testing.T) {
+		if o, ok := buckettest.Gateway(t); ok {
+			troublesPass(t, o)
+		}
+	})
+}
+
+func troublesPass(t *testing.T, o bucket.Options) {
+	b, p, _ := far(t, o)
 	everything := []buckettest.Trouble{buckettest.SlowDown, buckettest.Internal, buckettest.Refused, buckettest.Lost,
 		buckettest.Cut, buckettest.ErrorBody}
 	small := buckettest.Random(1000)
@@ -115,7 +124,37 @@ func TestTroublesPass(t *testing.T) {
 
 // TestTroublesOfParts: so it is with an object of several parts, in whichever of its requests the trouble is.
 func TestTroublesOfParts(t *testing.T) {
-	b, p, count := far(t, buckettest.Store(t))
+	t.Run("store in this process", func(t *testing.T) { troublesOfParts(t, buckettest.Store(t)) })
+	t.Run("gateway", func(t *testing.T) {
+		if o, ok := buckettest.Gateway(t); ok {
+			troublesOfParts(t, o)
+			flipped(t, o)
+		}
+	})
+}
+
+// flipped: a store that knows checksums takes no bytes that were changed on their way, and gets them again.
+func flipped(t *testing.T, o bucket.Options) {
+	b, p, count := far(t, o)
+	for _, size := range []int{1000, 12 << 20} {
+		data := buckettest.Random(size)
+		p.First(2, "PUT", "", buckettest.Flipped)
+		if err := put(t, b, "flipped", data); err != nil {
+			t.Fatal(err)
+		}
+		p.Set(nil)
+		buckettest.Has(t, b, "flipped", data)
+		if err := b.Remove(t.Context(), "flipped"); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := count.Of(bucket.Puts).Errors; n < 4 {
+		t.Errorf("%d requests were refused, want 4", n)
+	}
+}
+
+func troublesOfParts(t *testing.T, o bucket.Options) {
+	b, p, count := far(t, o)
 	large := buckettest.Random(12 << 20)
 	steps := map[string][2]string{"begin": {"POST", "uploads"}, "part": {"PUT", "partNumber=2"},
 		"end": {"POST", "uploadId"}}
