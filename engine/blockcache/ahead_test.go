@@ -2,6 +2,7 @@ package blockcache
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -77,6 +78,37 @@ func TestAheadAtOnce(t *testing.T) {
 	}
 	if n := f.calls.Load(); n != aheadAtOnce+10 {
 		t.Errorf("%d fetches", n)
+	}
+}
+
+// TestAFetchAheadThatFails is not the error of an asker, whose own fetch may do better.
+func TestAFetchAheadThatFails(t *testing.T) {
+	c, f := open(t, Options{FS: vfs.NewMem(), Dir: "/cache", Size: MinSize}), &far{}
+	gate, away := make(chan struct{}), errors.New("the bucket is away")
+	c.Ahead(t.Context(), "a", []Range{{0, 1000}}, func(context.Context, []byte, int64) error {
+		<-gate
+		return away
+	})
+	var under *flight
+	until(t, "the fetch ahead is under way", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if o := c.objects["a"]; o != nil && len(o.flights) > 0 {
+			under = o.flights[0]
+		}
+		return under != nil
+	})
+	var all sync.WaitGroup
+	all.Go(func() { get(t, c, f, "a", 0, 1000) })
+	until(t, "the asker waits", func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		return under.waiters == 2
+	})
+	close(gate)
+	all.Wait()
+	if s := c.Stats(); s.Misses != 1 || s.FetchErrors != 1 || f.calls.Load() != 1 {
+		t.Errorf("%d fetches, %+v", f.calls.Load(), s)
 	}
 }
 

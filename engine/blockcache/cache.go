@@ -13,7 +13,7 @@
 //
 // Objects never change, and their names are never used again: so nothing in the cache grows old. A range is fetched
 // once for all who ask for it at the same time, and each of them waits no longer than its own context; a fetch that
-// nobody waits for any more is cancelled. No lock is held while bytes are fetched, read or written.
+// nobody waits for any more is cancelled. Who has waited for another's fetch that failed begins one of its own. No lock is held while bytes are fetched, read or written.
 //
 // Bytes from the cache have passed their checksum. A file that is damaged is removed, and its ranges are fetched anew.
 // A disk that is full, or fails, costs the cache and nothing else.
@@ -169,13 +169,18 @@ func (c *Cache) Get(ctx context.Context, name string, off int64, n int, fetch Fe
 	if n == 0 {
 		return nil, func() {}, nil
 	}
-	for {
-		s, f, first, err := c.find(ctx, name, off, n, fetch)
+	for join := true; ; {
+		s, f, first, err := c.find(ctx, name, off, n, fetch, join)
 		switch {
 		case err != nil:
 			return nil, nil, err
 		case f != nil:
-			return c.wait(ctx, f, off, n, first)
+			b, release, err := c.wait(ctx, f, off, n, first)
+			if err == nil || first || ctx.Err() != nil {
+				return b, release, err
+			}
+			join = false // another's fetch has failed: this asker's may do better
+			continue
 		}
 		b, release, err := s.read(off, n)
 		c.unpin(s.segment)
@@ -198,8 +203,9 @@ func checkRange(name string, off int64, n int) error {
 	return nil
 }
 
-// find gives the span that holds a range, pinned, or the fetch that will; first: that fetch was begun for it.
-func (c *Cache) find(ctx context.Context, name string, off int64, n int, fetch Fetch) (
+// find gives the span that holds a range, pinned, or the fetch that will; first: that fetch was begun for it. join lets
+// it be one that is under way.
+func (c *Cache) find(ctx context.Context, name string, off int64, n int, fetch Fetch, join bool) (
 	s *span, f *flight, first bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,7 +219,7 @@ func (c *Cache) find(ctx context.Context, name string, off int64, n int, fetch F
 			s.segment.refs++
 			return s, nil, false, nil
 		}
-		if f = o.flight(off, n); f != nil {
+		if f = o.flight(off, n); f != nil && join {
 			f.join()
 			return nil, f, false, nil
 		}

@@ -68,6 +68,18 @@ type Options struct {
 	FS vfs.FS
 }
 
+// Check says what is wrong with the place and the endpoint, without looking at either.
+func (o Options) Check() error {
+	p, err := parsePlace(o.URL)
+	if err != nil || p.dir != "" {
+		return err
+	}
+	if _, _, err = parseEndpoint(o.Endpoint); err != nil {
+		return fmt.Errorf("%s: %w", p, err)
+	}
+	return nil
+}
+
 // Open is the bucket at a place. It asks nothing of a store, so that a bucket that is away can be opened; a directory
 // is made if it is not there.
 func Open(ctx context.Context, o Options) (Bucket, error) {

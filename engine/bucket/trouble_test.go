@@ -258,6 +258,9 @@ func TestTroubleThatStays(t *testing.T) {
 				t.Errorf("%v: %v, want %q", what, err, text)
 			}
 		}
+		if bucket.Final(err) != (what == buckettest.Denied) {
+			t.Errorf("%v is final: %v", what, bucket.Final(err))
+		}
 		n := p.Requests.Load() - before
 		if what == buckettest.Refused {
 			n-- // a connection that was kept may have ended by itself: the transport asks once more by another
