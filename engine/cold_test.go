@@ -25,6 +25,8 @@ type badBucket struct {
 	before func(ctx context.Context, call, name string) error // nil: nothing happens
 	after  func(call string, p []byte)                        // may change what was read; nil: nothing happens
 	reads  int
+
+	modified time.Time // of all objects; zero: as the bucket says
 }
 
 func (b *badBucket) set(before func(ctx context.Context, call, name string) error, after func(string, []byte)) {
@@ -86,7 +88,12 @@ func (b *badBucket) List(ctx context.Context, prefix string, each func(bucket.Ob
 	if err := b.call(ctx, "list", prefix); err != nil {
 		return err
 	}
-	return b.Bucket.List(ctx, prefix, each)
+	return b.Bucket.List(ctx, prefix, func(o bucket.Object) error {
+		if !b.modified.IsZero() {
+			o.Modified = b.modified
+		}
+		return each(o)
+	})
 }
 
 func (b *badBucket) Remove(ctx context.Context, name string) error {
@@ -109,8 +116,8 @@ func coldOptions(t testing.TB, o Options) (Options, *badBucket) {
 	return o, b
 }
 
-// settleCold moves what can move and removes what can be removed. It holds that nothing is left in the bucket that no cold
-// part needs, and nothing in the data directory beside the stubs of cold parts.
+// settleCold moves what can move and removes what can be removed. It holds that nothing is left in the bucket that no
+// cold part needs, and nothing in the data directory beside the stubs of cold parts.
 func settleCold(t *testing.T, e *Engine, b bucket.Bucket, when string) {
 	t.Helper()
 	for range 3 {
@@ -226,8 +233,8 @@ func TestCold(t *testing.T) {
 	}
 }
 
-// TestColdCrash cuts the power at any call of the file system or of the bucket while parts move and objects are removed:
-// nothing is lost, and no object stays that no part needs.
+// TestColdCrash cuts the power at any call of the file system or of the bucket while parts move and objects are
+// removed: nothing is lost, and no object stays that no part needs.
 func TestColdCrash(t *testing.T) {
 	for seed := range seedsOf(t, "VARVE_CRASH_SEEDS", effort(30, 60, 500)) {
 		r := rand.New(rand.NewPCG(seed, 31))
@@ -238,7 +245,7 @@ func TestColdCrash(t *testing.T) {
 			when := fmt.Sprintf("seed %d, round %d", seed, round)
 			f := &fuse{left: 50 + r.IntN(600)}
 			o.FS = vfs.WithFaults(disk, f.before)
-			b.set(func(_ context.Context, call, name string) error { return f.before("bucket "+vfs.Op(call), name) }, nil)
+			b.set(func(_ context.Context, call, name string) error { return f.before(vfs.Op(call), name) }, nil)
 			o.Cold.Timeout = time.Millisecond // once the power is cut all reads fail
 			possible := coldCrash(t, o, w, when)
 			o.Cold.Timeout = time.Minute
@@ -265,7 +272,8 @@ func TestColdCrash(t *testing.T) {
 	}
 }
 
-// coldCrash runs random operations and moves until the power is cut. It gives the states that the store may be found in.
+// coldCrash runs random operations and moves until the power is cut. It gives the states that the store may be found
+// in.
 func coldCrash(t *testing.T, o Options, w *workload, when string) []model {
 	e, err := Open(o)
 	if err != nil {

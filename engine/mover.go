@@ -25,8 +25,8 @@ import (
 //  3. One edit of the manifest makes the part cold, and readers get the stub.
 //  4. The file of the whole part is removed, once its last reader is done.
 //
-// A start that finds a stub beside a part that is not cold goes on at 2. A part that is merged or dropped before 3 leaves
-// a stub whose object is removed first. Safe for concurrent use.
+// A start that finds a stub beside a part that is not cold goes on at 2. A part that is merged or dropped before 3
+// leaves a stub whose object is removed first. Safe for concurrent use.
 type mover struct {
 	*inventory
 	merger *merger
@@ -68,7 +68,8 @@ func (m *mover) loop(ctx context.Context) {
 				continue
 			}
 			if err := m.pass(ctx); err != nil && ctx.Err() == nil && m.space.isNews(err) {
-				m.o.Logger.Error("cold parts: what failed is tried again", "bucket", m.o.Cold.Bucket.String(), "error", err)
+				m.o.Logger.Error("cold parts: what failed is tried again", "bucket", m.o.Cold.Bucket.String(),
+					"error", err)
 			}
 		}
 	}
@@ -316,7 +317,7 @@ func (m *mover) sweep(ctx context.Context) error {
 	var orphans []string
 	oldest := m.o.Now().Add(-orphanAge)
 	err = m.o.Cold.Bucket.List(ctx, ownPrefix(m.store), func(o bucket.Object) error {
-		if !named[o.Name] && o.Modified.Before(oldest) && len(orphans) < maxOrphans {
+		if !named[o.Name] && !o.Modified.IsZero() && o.Modified.Before(oldest) && len(orphans) < maxOrphans {
 			orphans = append(orphans, o.Name)
 		}
 		return nil

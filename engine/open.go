@@ -63,7 +63,8 @@ func Open(o Options) (_ *Engine, err error) {
 		objects = &parts.Remote{Bucket: c.Bucket, Timeout: c.Timeout, Cache: c.Cache}
 	}
 	local = local.With(objects)
-	e.files = &partFiles{store: local, local: local, objects: objects, stubs: map[uint64]bool{}, log: o.Logger, cache: e.cache,
+	e.files = &partFiles{store: local, local: local, objects: objects, stubs: map[uint64]bool{}, log: o.Logger,
+		cache: e.cache,
 		metrics: e.metrics.SST, damages: e.damages, ballast: e.ballast, space: e.space,
 		mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes, describe: e.describe}
 	if o.place != nil {

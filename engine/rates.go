@@ -45,8 +45,8 @@ func (e *RateError) Error() string { return fmt.Sprintf("too fast: try again in 
 // RetryAfter is how long a refused request should wait, in whole seconds, at least 1.
 func (e *RateError) RetryAfter() int { return max(1, int(math.Ceil(e.After.Seconds()))) }
 
-// rateBucket holds what may be written now. A write of any size passes while something is left, and what it takes too much
-// is paid for by the time after it: so a body larger than a burst passes once, and none waits for ever.
+// rateBucket holds what may be written now. A write of any size passes while something is left, and what it takes too
+// much is paid for by the time after it: so a body larger than a burst passes once, and none waits for ever.
 type rateBucket struct {
 	left float64
 	at   time.Time

@@ -48,7 +48,8 @@ func (x *Executor) createDatabase(ctx context.Context, s *parse.CreateDatabase) 
 // of its tables.
 func checkDatabaseKey(key string, alter bool) error {
 	switch {
-	case key == "ttl", key == schema.ColdOption, key == schema.MaxSizeOption, strings.HasPrefix(key, "compaction."), key == "sst_format":
+	case slices.Contains([]string{"ttl", schema.ColdOption, schema.MaxSizeOption, "sst_format"}, key),
+		strings.HasPrefix(key, "compaction."):
 		return nil
 	case !slices.Contains(schema.DefaultKeys, key):
 		return status.New(status.InvalidArguments, "Unrecognized database option key: %s", key)

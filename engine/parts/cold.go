@@ -24,18 +24,18 @@ type Objects interface {
 // ErrNoBucket is the error of reading pages of a cold part where no bucket is known.
 var ErrNoBucket = errors.New("storage.cold_url is not set")
 
-type noObjects struct{}
+type noBucket struct{}
 
 // NoObjects is where there is no bucket: what a stub lacks cannot be read.
-var NoObjects Objects = noObjects{}
+var NoObjects Objects = noBucket{}
 
-func (noObjects) Read(_ context.Context, object string, _, _ int64) ([]byte, func(), error) {
+func (noBucket) Read(_ context.Context, object string, _, _ int64) ([]byte, func(), error) {
 	return nil, nil, fmt.Errorf("it lies in a bucket as %s, and %w", object, ErrNoBucket)
 }
 
-func (noObjects) Ahead(string, int64, int64) {}
+func (noBucket) Ahead(string, int64, int64) {}
 
-func (noObjects) Drop(string) {}
+func (noBucket) Drop(string) {}
 
 // With returns the same directory, whose cold parts are read from objects.
 func (l *Local) With(objects Objects) *Local { return &Local{l.fs, l.dir, objects} }
@@ -107,11 +107,11 @@ func (l *Local) Stub(file uint64) (s *Stub, err error) {
 	return s, errors.Join(err, f.Close())
 }
 
-// Shrink publishes the stub of a part that is here, for an object that is to hold it. pages are the ranges that the stub
-// lacks. The part stays.
+// Shrink publishes the stub of a part that is here, for an object that is to hold it. pages are the ranges that the
+// stub lacks. The part stays.
 func (l *Local) Shrink(ctx context.Context, file uint64, object string, pages []sst.Extent) (s *Stub, err error) {
 	err = l.Whole(file, func(in io.ReaderAt, size int64) error {
-		sum, err := checksum(ctx, in, size)
+		sum, err := checksumOf(ctx, in, size)
 		if err != nil {
 			return err
 		}
@@ -147,8 +147,8 @@ func (l *Local) Whole(file uint64, f func(in io.ReaderAt, size int64) error) err
 	return errors.Join(err, in.Close())
 }
 
-// checksum is the CRC-32C of the first size bytes.
-func checksum(ctx context.Context, in io.ReaderAt, size int64) (uint32, error) {
+// checksumOf is the CRC-32C of the first size bytes.
+func checksumOf(ctx context.Context, in io.ReaderAt, size int64) (uint32, error) {
 	return Checksum(ctx, size, func(p []byte, off int64) error {
 		_, err := in.ReadAt(p, off)
 		if errors.Is(err, io.EOF) && off+int64(len(p)) == size {

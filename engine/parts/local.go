@@ -22,7 +22,7 @@ type Local struct {
 }
 
 // At is the parts of a data directory or of a backup. It looks at nothing.
-func At(fs vfs.FS, data string) *Local { return &Local{fs, path.Join(data, DirName), noObjects{}} }
+func At(fs vfs.FS, data string) *Local { return &Local{fs, path.Join(data, DirName), noBucket{}} }
 
 // Dir is the directory, for those who watch its disk.
 func (l *Local) Dir() string { return l.dir }

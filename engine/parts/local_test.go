@@ -227,7 +227,8 @@ func TestLocal(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(to.Link(from, parts.Entry{File: 0}), to.Copy(from, parts.Entry{File: 1}), to.Sync()); err != nil {
+	err := errors.Join(to.Link(from, parts.Entry{File: 0}), to.Copy(from, parts.Entry{File: 1}), to.Sync())
+	if err != nil {
 		t.Fatal(err)
 	}
 	if err := to.Link(from, parts.Entry{File: 0}); !vfs.Exist(err) {

@@ -38,7 +38,7 @@ var optionForms = map[string]func(string) (string, bool){
 	"trace_table_partitions":               count,
 	"log_line_column":                      anyText,
 	"log_labels":                           anyText,
-	ColdOption:                             coldAge,
+	ColdOption:                             coldForm,
 }
 
 // ReadOnlyOption is the option of a table that refuses changes of rows and columns.
@@ -56,8 +56,8 @@ func ColdAge(text string) time.Duration {
 	return time.Duration(ns)
 }
 
-// coldAge is the form of the option cold_after.
-func coldAge(s string) (string, bool) {
+// coldForm is the form of the option cold_after.
+func coldForm(s string) (string, bool) {
 	if t := strings.ToLower(strings.TrimSpace(s)); t == "never" || t == "forever" {
 		return "never", true
 	}

@@ -1,0 +1,346 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"varve/engine/bucket"
+	"varve/engine/bucket/buckettest"
+	"varve/engine/manifest"
+	"varve/engine/parts"
+	"varve/engine/schema"
+	"varve/engine/status"
+	"varve/engine/vfs"
+)
+
+// coldTable writes a table of some rows and moves its parts to the bucket.
+func coldTable(t *testing.T, e *Engine, b bucket.Bucket, name string, kind modelKind) {
+	t.Helper()
+	writeMany(t, e, public(name), kind, 100, 3_000)
+	if err := e.Flush(ctx, public(name)); err != nil {
+		t.Fatal(err)
+	}
+	settleCold(t, e, b, "table "+name)
+	if p := openPartsOf(t, e, name); len(p) == 0 || slices.ContainsFunc(p, func(p *part) bool { return !p.isCold() }) {
+		t.Fatalf("table %s: parts %v", name, p)
+	}
+}
+
+func openPartsOf(t *testing.T, e *Engine, name string) []*part {
+	t.Helper()
+	tab, err := e.Table(public(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab.region.snap.Load().parts
+}
+
+// TestColdAway takes the bucket away: the store starts, writes, flushes and answers what needs no cold data; what does
+// waits as long as it may and then names the bucket. Once the bucket is back, all goes on by itself.
+func TestColdAway(t *testing.T) {
+	o, b := coldOptions(t, testOptions(vfs.NewMem()))
+	e := mustOpen(t, o)
+	coldTable(t, e, b, "old", appendOnly)
+	want, err := scanTable(e, public("old"), everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustClose(t, e)
+	b.set(func(context.Context, string, string) error { return errors.New("no route to host") }, nil)
+	o.Cold.Timeout = 20 * time.Millisecond
+	e = mustOpen(t, o)
+	writeMany(t, e, public("new"), appendOnly, 100, 3_000)
+	if err := e.Flush(ctx, public("new")); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.mover.pass(ctx); err == nil || !strings.Contains(err.Error(), "no route to host") {
+		t.Errorf("a move without the bucket: %v", err)
+	}
+	if rows, err := scanTable(e, public("new"), everything); err != nil || len(rows) == 0 {
+		t.Errorf("hot rows: %d, %v", len(rows), err)
+	}
+	if len(e.SetAside()) > 0 {
+		t.Errorf("set aside: %v", e.SetAside())
+	}
+	before := b.readCount()
+	tab, err := e.Table(public("old"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := e.Scan(ctx, Request{Table: tab, Time: everything.time})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := tab.Schema.Columns[tab.Schema.Time].ID
+	if st, ok, err := s.Stat(id); err != nil || !ok || st.Count != len(want) {
+		t.Errorf("count: %+v %v %v, want %d", st, ok, err, len(want))
+	}
+	s.Close()
+	if n := b.readCount() - before; n != 0 {
+		t.Errorf("a count asks the bucket %d times", n)
+	}
+	began := time.Now()
+	_, err = scanTable(e, public("old"), everything)
+	if status.Of(err) != status.StorageUnavailable || !strings.Contains(err.Error(), "file:///bucket") ||
+		!strings.Contains(err.Error(), "storage.cold_timeout is 20ms") {
+		t.Errorf("cold rows: %v", err)
+	}
+	if took := time.Since(began); took < 20*time.Millisecond {
+		t.Errorf("it waited %s", took)
+	}
+	b.set(nil, nil)
+	o.Cold.Timeout = time.Minute
+	mustClose(t, e)
+	e = mustOpen(t, o)
+	settleCold(t, e, b, "the bucket is back")
+	if got, err := scanTable(e, public("old"), everything); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%d rows, want %d: %v", len(got), len(want), err)
+	}
+	mustClose(t, e)
+}
+
+// TestColdGoes removes objects with their parts, after the edit of the manifest, also if the bucket is away meanwhile
+// and the store starts anew; not while a backup names them, and not what is another store's.
+func TestColdGoes(t *testing.T) {
+	disk := vfs.NewMem()
+	o, b := coldOptions(t, testOptions(disk))
+	e := mustOpen(t, o)
+	coldTable(t, e, b, "a", appendOnly)
+	want, err := scanTable(e, public("a"), everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Backups().Make(ctx, "kept"); err != nil {
+		t.Fatal(err)
+	}
+	coldTable(t, e, b, "gone", appendOnly)
+	names := objectsOf(t, b)
+	b.set(func(context.Context, string, string) error { return errors.New("away") }, nil)
+	for _, name := range []string{"a", "gone"} {
+		if err := e.DropTables(ctx, []schema.Name{public(name)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := e.mover.pass(ctx); err == nil {
+		t.Error("objects were removed of a bucket that is away")
+	}
+	mustClose(t, e)
+	b.set(nil, nil)
+	if now := objectsOf(t, b); !slices.Equal(now, names) {
+		t.Fatalf("objects %v, want %v", now, names)
+	}
+	e = mustOpen(t, o)
+	for range 3 {
+		e.mover.buried = time.Time{}
+		if err := e.mover.pass(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left := objectsOf(t, b)
+	if len(left) == 0 || len(left) == len(names) || e.Cold().ToRemove != len(left) {
+		t.Errorf("objects %v, before %v; %+v", left, names, e.Cold())
+	}
+	restored := o
+	restored.Dir = "/restored"
+	state, _, err := manifest.Read(disk, "/data/backups/kept")
+	if err == nil {
+		err = Restore(disk, "/data/backups/kept", restored.Dir, state)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := mustOpen(t, restored)
+	if got, err := scanTable(r, public("a"), everything); err != nil || !slices.Equal(got, want) {
+		t.Errorf("restored: %d rows, want %d: %v", len(got), len(want), err)
+	}
+	if err := r.DropTables(ctx, []schema.Name{public("a")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.mover.pass(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if now := objectsOf(t, b); !slices.Equal(now, left) {
+		t.Errorf("a restored store removed objects of another: %v, want %v", now, left)
+	}
+	mustClose(t, r)
+	if err := e.Backups().Drop(ctx, "kept"); err != nil {
+		t.Fatal(err)
+	}
+	settleCold(t, e, b, "the backup is dropped")
+	mustClose(t, e)
+}
+
+// TestColdSweep removes an object that nothing names, once it is a week old.
+func TestColdSweep(t *testing.T) {
+	files := vfs.NewMem()
+	o, b := coldOptions(t, testOptions(vfs.NewMem()))
+	now := time.Now()
+	b.modified = now
+	o.Now = func() time.Time { return now }
+	e := mustOpen(t, o)
+	coldTable(t, e, b, "a", appendOnly)
+	names := objectsOf(t, b)
+	f, err := files.Create("x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	orphan, other := newObject(e.Store(), 7), newObject("another", 7)
+	for _, name := range []string{orphan, other} {
+		if err := b.Put(ctx, name, f, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		after time.Duration
+		want  []string
+	}{
+		{6 * 24 * time.Hour, append([]string{orphan, other}, names...)},
+		{2 * 24 * time.Hour, append([]string{other}, names...)},
+	} {
+		now = now.Add(c.after)
+		if err := e.mover.pass(ctx); err != nil {
+			t.Fatal(err)
+		}
+		slices.Sort(c.want)
+		if got := objectsOf(t, b); !slices.Equal(got, c.want) {
+			t.Errorf("objects %v, want %v", got, c.want)
+		}
+	}
+	mustClose(t, e)
+}
+
+// TestColdCheck finds what is wrong with stubs and with objects.
+func TestColdCheck(t *testing.T) {
+	disk := vfs.NewMem()
+	o, b := coldOptions(t, testOptions(disk))
+	e := mustOpen(t, o)
+	coldTable(t, e, b, "a", lastRow)
+	object := openPartsOf(t, e, "a")[0].meta.Object()
+	mustClose(t, e)
+	for _, c := range []struct {
+		name   string
+		bucket bucket.Bucket
+		before func(context.Context, string, string) error
+		after  func(string, []byte)
+		faults int
+	}{
+		{"stubs alone", nil, func(context.Context, string, string) error { return errors.New("asked") }, nil, 0},
+		{"all is well", b, nil, nil, 0},
+		{"other bytes", b, nil, func(_ string, p []byte) { p[0]++ }, 1},
+		{"away", b, func(context.Context, string, string) error { return errors.New("away") }, nil, 1},
+	} {
+		b.set(c.before, c.after)
+		for _, deep := range []bool{false, true} {
+			r, err := Check(CheckOptions{FS: disk, Dir: "/data", Deep: deep, Cold: c.bucket})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Faults) != c.faults || r.Cold != r.Parts || r.Cold == 0 {
+				t.Errorf("%s, deep %v: %+v", c.name, deep, r)
+			}
+			if c.faults > 0 && !strings.Contains(r.Faults[0].What, object) {
+				t.Errorf("%s: %s", c.name, r.Faults[0].What)
+			}
+		}
+	}
+	b.set(nil, nil)
+	if err := disk.Remove("/data/" + manifest.FileName); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := RebuildManifest(disk, "/data", ""); err != nil {
+		t.Fatal(err)
+	}
+	e = mustOpen(t, o)
+	rows, err := scanTable(e, public("a"), everything)
+	if err != nil || len(rows) == 0 || !openPartsOf(t, e, "a")[0].isCold() {
+		t.Errorf("by a manifest that was made anew: %d rows, %v", len(rows), err)
+	}
+	mustClose(t, e)
+}
+
+// TestColdWithout opens a store with cold parts where no bucket is set: what needs it says so.
+func TestColdWithout(t *testing.T) {
+	o, b := coldOptions(t, testOptions(vfs.NewMem()))
+	e := mustOpen(t, o)
+	coldTable(t, e, b, "a", appendOnly)
+	mustClose(t, e)
+	o.Cold = nil
+	e = mustOpen(t, o)
+	if _, err := scanTable(e, public("a"), everything); !errors.Is(err, parts.ErrNoBucket) ||
+		status.Of(err) != status.StorageUnavailable {
+		t.Errorf("cold rows without a bucket: %v", err)
+	}
+	if len(e.SetAside()) > 0 {
+		t.Errorf("set aside: %v", e.SetAside())
+	}
+	mustClose(t, e)
+}
+
+// TestColdStore moves to a store of objects over HTTP and changes a cold table: types, append mode, rows.
+func TestColdStore(t *testing.T) {
+	b := buckettest.Open(t, buckettest.Store(t))
+	o, _ := coldOptions(t, testOptions(vfs.NewMem()))
+	o.Cold.Bucket = b
+	e := mustOpen(t, o)
+	coldTable(t, e, b, "a", lastRow)
+	want, err := scanTable(e, public("a"), everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = e.Alter(ctx, public("a"), func(old *schema.Table) (*schema.Table, error) {
+		next := *old
+		next.Options.AppendMode = true
+		return &next, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	settleCold(t, e, b, "append mode")
+	if got, err := scanTable(e, public("a"), everything); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%d rows, want %d: %v", len(got), len(want), err)
+	}
+	mustClose(t, e)
+}
+
+// TestColdOption says by table and by database which parts move.
+func TestColdOption(t *testing.T) {
+	for text, want := range map[string]time.Duration{"7d": 7 * 24 * time.Hour, "never": 0, "Forever": 0,
+		"90m": 90 * time.Minute} {
+		o, err := schema.ParseOptions(map[string]string{schema.ColdOption: text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if value, _ := o.Find(schema.ColdOption); schema.ColdAge(value) != want {
+			t.Errorf("cold_after = %q: %s, want %s", text, schema.ColdAge(value), want)
+		}
+	}
+	for _, text := range []string{"0s", "old", "-1d"} {
+		if _, err := schema.ParseOptions(map[string]string{schema.ColdOption: text}); err == nil {
+			t.Errorf("cold_after = %q is taken", text)
+		}
+	}
+	o, b := coldOptions(t, testOptions(vfs.NewMem()))
+	o.Cold.After = 0
+	e := mustOpen(t, o)
+	writeMany(t, e, public("a"), appendOnly, 100, 1_000)
+	err := e.Flush(ctx, public("a"))
+	if err == nil {
+		err = e.mover.pass(ctx)
+	}
+	if n := len(objectsOf(t, b)); err != nil || n > 0 {
+		t.Fatalf("%d objects without the option: %v", n, err)
+	}
+	err = e.AlterDatabase(ctx, Database{Name: PublicDB,
+		Options: []schema.Option{{Key: schema.ColdOption, Value: "1day"}}})
+	if err == nil {
+		err = e.mover.pass(ctx)
+	}
+	if n := len(objectsOf(t, b)); err != nil || n == 0 {
+		t.Errorf("%d objects by the option of the database: %v", n, err)
+	}
+	mustClose(t, e)
+}
