@@ -125,7 +125,7 @@ func (e *Engine) Collectors() []prometheus.Collector {
 		m.MergesWaiting, m.MergesRunning, m.WritesWaiting}
 	c = append(c, e.log.Metrics().Collectors()...)
 	c = append(c, diskCollectors(e.inventory, e.log)...)
-	c = append(c, &tableCollector{e}, e.sizes)
+	c = append(c, &tableCollector{e}, e.sizes, e.mover)
 	return append(append(c, readCollectors(m.SST)...), cacheCollectors(e.cache)...)
 }
 

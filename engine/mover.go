@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"varve/engine/bucket"
 	"varve/engine/manifest"
 	"varve/engine/parts"
@@ -363,4 +365,37 @@ func (m *mover) stats() (s ColdStats) {
 	defer m.mu.Unlock()
 	s.Moved, s.MovedBytes, s.Failures, s.LastFailure = m.moved, m.bytes, m.failures, m.why
 	return s
+}
+
+// The figures of cold parts; those of requests and of the cache are of the bucket.
+var (
+	coldParts = prometheus.NewDesc("varve_cold_parts", "Parts whose columns lie in the bucket.", nil, nil)
+	coldBytes = prometheus.NewDesc("varve_cold_bytes",
+		"Bytes of cold parts, in the bucket and of their stubs in the data directory.", []string{"place"}, nil)
+	coldWaiting = prometheus.NewDesc("varve_cold_parts_waiting", "Parts that are old enough to move.", nil, nil)
+	coldGraves  = prometheus.NewDesc("varve_cold_objects_to_remove", "Objects whose parts are gone.", nil, nil)
+	coldMoved   = prometheus.NewDesc("varve_cold_moved_parts_total", "Parts that moved to the bucket.", nil, nil)
+	coldFailed  = prometheus.NewDesc("varve_cold_move_failures_total", "Moves that failed; they are tried again.", nil,
+		nil)
+)
+
+// Describe implements prometheus.Collector.
+func (m *mover) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(m, out) }
+
+// Collect implements prometheus.Collector.
+func (m *mover) Collect(out chan<- prometheus.Metric) {
+	if m.o.Cold == nil {
+		return
+	}
+	s := m.stats()
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	gauge(coldParts, float64(s.Parts))
+	gauge(coldBytes, float64(s.Bytes), "bucket")
+	gauge(coldBytes, float64(s.LocalBytes), "disk")
+	gauge(coldWaiting, float64(s.Waiting))
+	gauge(coldGraves, float64(s.ToRemove))
+	out <- prometheus.MustNewConstMetric(coldMoved, prometheus.CounterValue, float64(s.Moved))
+	out <- prometheus.MustNewConstMetric(coldFailed, prometheus.CounterValue, float64(s.Failures))
 }

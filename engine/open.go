@@ -64,7 +64,7 @@ func Open(o Options) (_ *Engine, err error) {
 	}
 	local = local.With(objects)
 	e.files = &partFiles{store: local, local: local, objects: objects, stubs: map[uint64]bool{}, log: o.Logger,
-		cache: e.cache,
+		cache:   e.cache,
 		metrics: e.metrics.SST, damages: e.damages, ballast: e.ballast, space: e.space,
 		mergeBytes: o.MergeBytes, blockBytes: o.BlockBytes, describe: e.describe}
 	if o.place != nil {

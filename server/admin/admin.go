@@ -32,6 +32,7 @@ type Store interface {
 	SetAside() []engine.SetAside
 	TablesAside() []engine.TableAside
 	DatabaseSizes() []engine.DatabaseSize
+	Cold() engine.ColdStats
 	Collectors() []prometheus.Collector
 }
 
@@ -152,7 +153,7 @@ func (h *Handler) state() []byte {
 	if err := h.o.Store.ReadOnly(); err != nil {
 		body = jsontext.AppendString(append(body, `,"read_only":`...), err.Error())
 	}
-	body = h.appendBounds(body)
+	body = appendCold(h.appendBounds(body), h.o.Store.Cold())
 	if r, ok := residentNow(); ok {
 		body = strconv.AppendInt(append(body, `,"memory":{"anonymous_bytes":`...), r.anonymous, 10)
 		body = append(strconv.AppendInt(append(body, `,"mapped_bytes":`...), r.mapped, 10), '}')
@@ -175,6 +176,16 @@ func (h *Handler) appendBounds(body []byte) []byte {
 	}
 	return fmt.Appendf(body,
 		`,"max_size":{"databases":%d,"databases_near":%d,"dropped_parts":%d,"dropped_bytes":%d}`, bounded, near, parts, bytes)
+}
+
+// appendCold appends where old parts are, if there is a bucket or any part in one. It names neither.
+func appendCold(body []byte, s engine.ColdStats) []byte {
+	if s.Bucket == "" && s.Parts == 0 {
+		return body
+	}
+	return fmt.Appendf(body, `,"cold":{"parts":%d,"bytes":%d,"local_bytes":%d,"waiting":%d,"to_remove":%d,`+
+		`"moved":%d,"failures":%d,"failing":%v}`, s.Parts, s.Bytes, s.LocalBytes, s.Waiting, s.ToRemove, s.Moved,
+		s.Failures, s.LastFailure != "")
 }
 
 // Config answers /config.

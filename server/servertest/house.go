@@ -131,6 +131,8 @@ func (c *Condition) TablesAside() []engine.TableAside {
 
 func (c *Condition) DatabaseSizes() []engine.DatabaseSize { return nil }
 
+func (c *Condition) Cold() engine.ColdStats { return engine.ColdStats{} }
+
 func (c *Condition) Collectors() []prometheus.Collector { return nil }
 
 // twoLevels are the log levels debug and info.

@@ -415,8 +415,9 @@ func sstsManifest(e *Env, w Where, r *rows) error {
 	return eachTable(e, w, func(t *engine.Table) error {
 		for _, p := range t.Stats().Parts {
 			unit := 1_000_000_000 / t.Schema.TimeColumn().Type.UnitsPerSecond()
+			place := cmp.Or(p.Object, p.File)
 			r.add(t.Schema.Name.DB+"/"+t.Schema.Name.Table, RegionID(t.Schema.ID), int(t.Schema.ID), 0, 0, 0, p.File, 0,
-				0, p.File, p.Bytes, nil,
+				0, place, p.Bytes, nil,
 				p.IndexBytes, p.Rows, nil, nil, p.Min*unit, p.Max*unit, nil, RegionID(t.Schema.ID), 0, true, nil, nil)
 		}
 		return nil
@@ -485,7 +486,10 @@ func damageRows(e *Env, _ Where, r *rows) error {
 func sstsStorage(e *Env, w Where, r *rows) error {
 	return eachTable(e, w, func(t *engine.Table) error {
 		for _, p := range t.Stats().Parts {
-			r.add(p.File, p.Bytes, nil, 0)
+			r.add(p.File, p.LocalBytes, nil, 0)
+			if p.Object != "" {
+				r.add(p.Object, p.Bytes, nil, 0)
+			}
 		}
 		return nil
 	})
