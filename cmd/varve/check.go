@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"varve/engine"
+	"varve/engine/bucket"
 	"varve/engine/vfs"
 
 	"varve/cmd/varve/client"
@@ -22,6 +24,8 @@ type checkCommand struct {
 	Dir    string `arg:"" help:"The data directory."`
 	WALDir string `name:"wal-dir" help:"The directory of the log, if it is not DIR/wal."`
 	Deep   bool   `help:"Decode every block and record too."`
+	Cold   bool   `help:"Read the objects of cold parts in the bucket too, and hold them against their checksums."`
+	Config string `type:"path" env:"VARVE_CONFIG" placeholder:"FILE" help:"Configuration file (TOML) that names the bucket, for --cold."`
 	JSON   bool   `name:"json" help:"Print as JSON."`
 
 	RebuildManifest bool `name:"rebuild-manifest" help:"First make the manifest anew, of what the parts and the log say; no server may run. The old one is kept as MANIFEST.before."`
@@ -39,7 +43,14 @@ func (c *checkCommand) Run(s streams) error {
 			return err
 		}
 	}
-	r, err := engine.Check(engine.CheckOptions{FS: vfs.OS(), Dir: c.Dir, WALDir: c.WALDir, Deep: c.Deep})
+	cold, err := c.bucket(s.environ)
+	if err != nil {
+		return err
+	}
+	if cold != nil {
+		defer bucket.Close(cold) //nolint:errcheck // its connections end with the process in any case
+	}
+	r, err := engine.Check(engine.CheckOptions{FS: vfs.OS(), Dir: c.Dir, WALDir: c.WALDir, Deep: c.Deep, Cold: cold})
 	if err != nil {
 		return err
 	}
@@ -60,6 +71,26 @@ func (c *checkCommand) Run(s streams) error {
 		err = &damageError{len(r.Faults)}
 	}
 	return err
+}
+
+// bucket opens the bucket of cold parts that the configuration names; nil: it is not to be read.
+func (c *checkCommand) bucket(environ []string) (bucket.Bucket, error) {
+	if !c.Cold {
+		return nil, nil
+	}
+	config, err := loadConfig(c.Config, environ, nil)
+	if err != nil {
+		return nil, err
+	}
+	if config.Storage.ColdURL == "" {
+		return nil, &configError{"--cold needs storage.cold_url: name the configuration by --config, or set " +
+			"VARVE_STORAGE__COLD_URL"}
+	}
+	o, err := config.bucketOptions()
+	if err != nil {
+		return nil, err
+	}
+	return bucket.Open(context.Background(), o)
 }
 
 func printCheck(dir string, r *engine.CheckReport) string {

@@ -221,7 +221,7 @@ func (c *Config) check() error {
 		return &configError{fmt.Sprintf("storage.memtable_limit = %q is below storage.flush_bytes = %q",
 			c.Storage.MemtableLimit, c.Storage.FlushBytes)}
 	}
-	return nil
+	return c.checkCold()
 }
 
 // checkAddr looks at an address to listen on.

@@ -38,7 +38,8 @@ func (vrlCommand) Help() string {
 // Help is what varve check --help says besides.
 func (checkCommand) Help() string {
 	return "Exit code 6: there is damage.\n\n" +
-		examples("varve check /var/lib/varve", "varve check /var/lib/varve --deep --json")
+		examples("varve check /var/lib/varve", "varve check /var/lib/varve --deep --json",
+			"varve check /var/lib/varve --cold --config /etc/varve/varve.toml")
 }
 
 // Help is what varve dump --help says besides.

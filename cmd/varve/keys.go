@@ -106,6 +106,21 @@ type Config struct {
 		MaxDatabaseSize   Size          `key:"max_database_size" default:"0B"`
 		MaxSeries         int           `key:"max_series" default:"0" min:"0"`
 		MaxSeriesPerTable int           `key:"max_series_per_table" default:"0" min:"0"`
+
+		ColdURL             string        `key:"cold_url"`
+		ColdEndpoint        string        `key:"cold_endpoint"`
+		ColdRegion          string        `key:"cold_region"`
+		ColdPathStyle       bool          `key:"cold_path_style" default:"false"`
+		ColdAccessKey       string        `key:"cold_access_key"`
+		ColdSecretKey       string        `key:"cold_secret_key" secret:"word"`
+		ColdSecretKeyFile   string        `key:"cold_secret_key_file"`
+		ColdCredentialsFile string        `key:"cold_credentials_file"`
+		ColdProfile         string        `key:"cold_profile"`
+		ColdInstanceRole    bool          `key:"cold_instance_role" default:"false"`
+		ColdAfter           time.Duration `key:"cold_after" default:"0s"`
+		ColdTimeout         time.Duration `key:"cold_timeout" default:"30s" check:"positive"`
+		ColdCacheSize       Size          `key:"cold_cache_size" default:"10GiB"`
+		ColdCacheDir        string        `key:"cold_cache_dir"`
 	} `key:"storage"`
 	WriteRate struct {
 		Rows  int      `key:"rows" default:"0" min:"0"`

@@ -104,7 +104,7 @@ func (l *local) close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	l.node.server.Shutdown(ctx) //nolint:errcheck // connections that were cut are this process's
-	return errors.Join(<-l.served, l.node.store.Close(ctx, false), os.RemoveAll(l.temp))
+	return errors.Join(<-l.served, l.node.closeStore(ctx, false), os.RemoveAll(l.temp))
 }
 
 // pairs is a listener for connections inside this process: nobody else has a name for them.

@@ -132,6 +132,7 @@ const ballast = 16 << 20
 type node struct {
 	config  *Config
 	store   *engine.Engine
+	cold    *coldPlace                    // nil: there is none
 	opened  atomic.Pointer[engine.Engine] // store, for goroutines that run before it is open; nil until then
 	server  *server.Server
 	rules   *rules.Manager // nil: there are none
@@ -200,6 +201,9 @@ func (n *node) assemble(p place, logs *logs) (err error) {
 	if n.intake, err = c.intake(memory, m.bodies); err != nil {
 		return err
 	}
+	if n.cold, err = c.openCold(context.Background()); err != nil {
+		return err
+	}
 	n.store, err = engine.Open(engine.Options{
 		FS: p.fs, Dir: p.dir, NoBackground: p.still, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync,
 		WALSyncPeriod: c.WAL.SyncPeriod,
@@ -210,18 +214,23 @@ func (n *node) assemble(p place, logs *logs) (err error) {
 		WriteWait: c.Storage.WriteWait, CacheBytes: m.cache, MinFree: c.minFree(),
 		Ballast: p.ballast, MaxSeries: c.Storage.MaxSeries, MaxSeriesPerTable: c.Storage.MaxSeriesPerTable,
 		MaxDatabaseBytes: int64(c.Storage.MaxDatabaseSize), ReadOnly: c.ReadOnly,
-		Rates:     c.rates(),
+		Rates: c.rates(), Cold: n.cold.options(c),
 		MaxTables: m.tables, MaxColumns: m.columns, PartKeys: m.keys,
 		Parallelism: c.InitRegionsParallelism, InBackground: c.InitRegionsInBackground, Logger: logs.logger("engine"),
 	})
 	if err != nil {
-		return err
+		return errors.Join(err, n.cold.close())
 	}
 	n.opened.Store(n.store)
 	if n.server, err = newServer(c, n, logs); err != nil {
-		return errors.Join(err, n.store.Close(context.Background(), false))
+		return errors.Join(err, n.closeStore(context.Background(), false))
 	}
 	return nil
+}
+
+// closeStore closes the store, and then the bucket of its old parts.
+func (n *node) closeStore(ctx context.Context, flush bool) error {
+	return errors.Join(n.store.Close(ctx, flush), n.cold.close())
 }
 
 // listen opens the addresses.
@@ -291,6 +300,9 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 	registry.MustRegister(budgetCollectors(n.budgets(c.memory()), n.pool.Waiting)...)
 	if logs.files != nil {
 		registry.MustRegister(logs.files.collector())
+	}
+	if n.cold != nil {
+		registry.MustRegister(n.cold)
 	}
 	disk, err := spillDisk(c, registry, logs)
 	if err != nil {

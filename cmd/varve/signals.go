@@ -28,7 +28,7 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 	served, ready := make(chan error, 1), make(chan error, 1)
 	recovered, err := n.recovering()
 	if err != nil {
-		return errors.Join(err, n.unlisten(), n.store.Close(context.Background(), false))
+		return errors.Join(err, n.unlisten(), n.closeStore(context.Background(), false))
 	}
 	go func() { served <- n.answer() }()
 	if n.rules != nil {
@@ -52,7 +52,7 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 	for {
 		select {
 		case err := <-served:
-			return errors.Join(fmt.Errorf("the server stopped: %w", err), n.store.Close(context.Background(), true))
+			return errors.Join(fmt.Errorf("the server stopped: %w", err), n.closeStore(context.Background(), true))
 		case err := <-ready:
 			if err != nil {
 				return n.giveUp(err)
@@ -119,7 +119,7 @@ func (n *node) status() string {
 
 // giveUp ends a server whose store cannot be served.
 func (n *node) giveUp(err error) error {
-	return errors.Join(err, n.server.Shutdown(context.Background()), n.store.Close(context.Background(), false))
+	return errors.Join(err, n.server.Shutdown(context.Background()), n.closeStore(context.Background(), false))
 }
 
 // hurry ends the process at the second signal to stop.
@@ -146,7 +146,7 @@ func (n *node) stop(sig os.Signal, served <-chan error) error {
 	}
 	ctx, cancel = context.WithTimeout(context.Background(), flushTime)
 	defer cancel()
-	if err := n.store.Close(ctx, true); err != nil {
+	if err := n.closeStore(ctx, true); err != nil {
 		return fmt.Errorf("closing the store: %w", err)
 	}
 	n.log.Info("stopped", "took", time.Since(begun).Round(time.Millisecond).String())
