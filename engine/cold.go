@@ -1,12 +1,9 @@
 package engine
 
 import (
-	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"math"
 	"path"
-	"strings"
 	"time"
 
 	"varve/engine/blockcache"
@@ -26,26 +23,6 @@ type ColdOptions struct {
 	Timeout time.Duration
 	// Cache keeps what was read of objects; nil: nothing does.
 	Cache *blockcache.Cache
-}
-
-// objectsPrefix begins the names of the objects of all stores.
-const objectsPrefix = "parts/"
-
-// ownPrefix begins the names of the objects of a store, which it alone removes. A store that was made of a backup reads
-// those of another store as well.
-func ownPrefix(store string) string { return objectsPrefix + store + "/" }
-
-// newObject is a name for the object of a part, which no object ever had: a manifest that was made anew, or is an old
-// copy, may give out the number of a part again.
-func newObject(store string, file uint64) string {
-	var b [6]byte
-	rand.Read(b[:]) //nolint:errcheck // it never fails
-	return fmt.Sprintf("%s%08d-%s.part", ownPrefix(store), file, hex.EncodeToString(b[:]))
-}
-
-// isOwn reports whether an object is one of a store.
-func isOwn(store, object string) bool {
-	return store != "" && strings.HasPrefix(object, ownPrefix(store))
 }
 
 // coldBefore is the time before which rows of a table are cold; the earliest possible if they never are.

@@ -236,7 +236,7 @@ func TestCold(t *testing.T) {
 // TestColdCrash cuts the power at any call of the file system or of the bucket while parts move and objects are
 // removed: nothing is lost, and no object stays that no part needs.
 func TestColdCrash(t *testing.T) {
-	for seed := range seedsOf(t, "VARVE_CRASH_SEEDS", effort(30, 60, 500)) {
+	for seed := range seedsOf(t, "VARVE_CRASH_SEEDS", effort(12, 30, 500)) {
 		r := rand.New(rand.NewPCG(seed, 31))
 		w := newWorkload(rand.New(rand.NewPCG(seed, 32)))
 		disk := vfs.NewMem()

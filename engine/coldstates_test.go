@@ -188,7 +188,7 @@ func TestColdSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	orphan, other := newObject(e.Store(), 7), newObject("another", 7)
+	orphan, other := parts.NewObject(e.Store(), 7), parts.NewObject("another", 7)
 	for _, name := range []string{orphan, other} {
 		if err := b.Put(ctx, name, f, 0); err != nil {
 			t.Fatal(err)

@@ -168,7 +168,7 @@ func (m *mover) move(ctx context.Context, r *region, p *part) error {
 func (m *mover) stub(ctx context.Context, p *part) (*parts.Stub, error) {
 	if m.files.hasStub(p.meta.File) {
 		s, err := m.files.local.Stub(p.meta.File)
-		if err == nil && s.Size == p.meta.Bytes && isOwn(m.store, s.Object) {
+		if err == nil && s.Size == p.meta.Bytes && parts.IsOwn(m.store, s.Object) {
 			return s, nil
 		}
 	}
@@ -180,7 +180,7 @@ func (m *mover) stub(ctx context.Context, p *part) (*parts.Stub, error) {
 		return nil, err
 	}
 	m.files.haveStub(p.meta.File) // a file that is removed takes it along from here on
-	return m.files.local.Shrink(ctx, p.meta.File, newObject(m.store, p.meta.File), pages)
+	return m.files.local.Shrink(ctx, p.meta.File, parts.NewObject(m.store, p.meta.File), pages)
 }
 
 // upload creates the object and reads it back. An object that an earlier try created is only read.
@@ -202,7 +202,7 @@ func (m *mover) upload(ctx context.Context, file uint64, s *parts.Stub) error {
 
 // discard removes an object and the stub that names it.
 func (m *mover) discard(ctx context.Context, file uint64, object string) error {
-	if isOwn(m.store, object) {
+	if parts.IsOwn(m.store, object) {
 		if err := m.o.Cold.Bucket.Remove(ctx, object); err != nil {
 			return err
 		}
@@ -318,7 +318,7 @@ func (m *mover) sweep(ctx context.Context) error {
 	}
 	var orphans []string
 	oldest := m.o.Now().Add(-orphanAge)
-	err = m.o.Cold.Bucket.List(ctx, ownPrefix(m.store), func(o bucket.Object) error {
+	err = m.o.Cold.Bucket.List(ctx, parts.ObjectPrefix(m.store), func(o bucket.Object) error {
 		if !named[o.Name] && !o.Modified.IsZero() && o.Modified.Before(oldest) && len(orphans) < maxOrphans {
 			orphans = append(orphans, o.Name)
 		}
