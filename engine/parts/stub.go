@@ -104,6 +104,9 @@ func decodeStub(b []byte, from, length int64) (*Stub, error) {
 		return nil, damagedStub("a head of %d bytes", len(b))
 	}
 	s := &Stub{Size: int64(binary.LittleEndian.Uint64(b)), Checksum: binary.LittleEndian.Uint32(b[8:]), Length: length}
+	if s.Size <= 0 {
+		return nil, damagedStub("a part of %d bytes", s.Size)
+	}
 	name := int(binary.LittleEndian.Uint16(b[12:]))
 	if b = b[14:]; name == 0 || name > maxObject || len(b) < name+4 {
 		return nil, damagedStub("an object's name of %d bytes", name)
