@@ -100,8 +100,8 @@ func (r *Remote) Drop(object string) {
 // objectsPrefix begins the names of the objects of all stores.
 const objectsPrefix = DirName + "/"
 
-// ObjectPrefix begins the names of the objects of a store, which it alone removes. A store that was made of a backup reads
-// those of another store as well.
+// ObjectPrefix begins the names of the objects of a store, which it alone removes. A store that was made of a backup
+// reads those of another store as well.
 func ObjectPrefix(store string) string { return objectsPrefix + store + "/" }
 
 // NewObject is a name for the object of a part, which no object ever had: a manifest that was made anew, or is an old
