@@ -88,8 +88,9 @@
 //     merger.mu is released while a merge waits.
 //   - The lock of the account of memory (Options.Memory).
 //
-// Beside the list are locks under which nothing else is taken, and which only those who read take: Scan.mu, the pieces
-// that are left of a scan; part.hurtMu, the damage of a part; damageEdits.mu, what is found while parts are opened.
+// Beside the list are locks under which nothing else is taken: Scan.mu, the pieces that are left of a scan; part.hurtMu,
+// the damage of a part; part.sizeMu, its size while it is measured; damageEdits.mu, what is found while parts are
+// opened.
 //
 // Readers take none of the list but Moment.mu, of their own statement, mem.mu, to count the readers of a memtable, and
 // below it the lock of the account of memory, where the store itself is done with that memtable.
