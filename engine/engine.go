@@ -54,6 +54,7 @@
 //	merge.go mergepick.go splice.go      rows of several runs as one, blocks taken over whole
 //	files.go                             parts on their way in and out; package parts is where they lie
 //	expiry.go sizebound.go sweep.go      what goes
+//	sizegroups.go                        in which order max_size takes parts
 //	cold.go mover.go                     parts that go to a bucket, objects that nobody needs
 //	part.go guard.go damage.go           open parts, and those that are damaged
 //	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
@@ -82,10 +83,11 @@
 //   - census.mu: series are entered, or counted anew while writers wait to enter theirs. Nobody who holds it waits for
 //     the log. A census takes mem.mu below it, to pin what it reads.
 //   - Moment.mu: the tables of a statement are pinned or let go, which takes mem.mu and partFiles.mu below it.
-//   - mem.mu, merger.mu, partFiles.mu, mover.mu, batches.mu, space.mu, ballast.mu, damages.mu, signal.mu, and those of
-//     the log and of the manifest, sizeBound.mu, toll.mu: of these only one is held at a time, with one exception:
-//     whoever appends to the log holds its closing lock while the log begins a segment and takes the manifest's lock.
-//     merger.mu is released while a merge waits.
+//   - mem.mu, merger.mu, partFiles.mu, mover.mu, batches.mu, space.mu, ballast.mu, damages.mu, signal.mu, and those of the log
+//     and of the manifest, sizeBound.mu, toll.mu: of these only one is held at a time, with two exceptions: whoever has
+//     positions.mu looks at the end of the log, and whoever
+//     appends to the log holds its closing lock while the log begins a segment and takes the manifest's lock. merger.mu
+//     is released while a merge waits.
 //   - The lock of the account of memory (Options.Memory).
 //
 // Beside the list are locks under which nothing else is taken: Scan.mu, the pieces that are left of a scan; part.hurtMu,

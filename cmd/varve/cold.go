@@ -112,7 +112,8 @@ func (p *coldPlace) options(c *Config) *engine.ColdOptions {
 	if p == nil {
 		return nil
 	}
-	return &engine.ColdOptions{Bucket: p.bucket, After: c.Storage.ColdAfter, Timeout: c.Storage.ColdTimeout, Cache: p.cache}
+	s := &c.Storage
+	return &engine.ColdOptions{Bucket: p.bucket, After: s.ColdAfter, Timeout: s.ColdTimeout, Cache: p.cache}
 }
 
 // coldCacheDir is where the cache lies.

@@ -30,7 +30,8 @@ func TestColdRefusals(t *testing.T) {
 	} {
 		_, err := loadConfig(writeFile(t, "[storage]\n"+c.file+"\n"), nil, nil)
 		var refused *configError
-		if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "topsecret") {
+		if !errors.As(err, &refused) || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "topsecret") {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
@@ -59,8 +60,8 @@ func TestColdPlace(t *testing.T) {
 	if err != nil || o.SecretKey != "topsecret" {
 		t.Fatalf("secret %q, %v", o.SecretKey, err)
 	}
-	if text := load(setting{"--set", "storage.cold_secret_key", "topsecret"}).TOML(); strings.Contains(text, "topsecret") ||
-		!strings.Contains(text, "cold_secret_key = \"***\"") {
+	text := load(setting{"--set", "storage.cold_secret_key", "topsecret"}).TOML()
+	if strings.Contains(text, "topsecret") || !strings.Contains(text, "cold_secret_key = \"***\"") {
 		t.Errorf("the secret is shown:\n%s", text)
 	}
 	p, err := c.openCold(t.Context())

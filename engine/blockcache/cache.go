@@ -13,7 +13,8 @@
 //
 // Objects never change, and their names are never used again: so nothing in the cache grows old. A range is fetched
 // once for all who ask for it at the same time, and each of them waits no longer than its own context; a fetch that
-// nobody waits for any more is cancelled. Who has waited for another's fetch that failed begins one of its own. No lock is held while bytes are fetched, read or written.
+// nobody waits for any more is cancelled. Who has waited for another's fetch that failed begins one of its own. No lock
+// is held while bytes are fetched, read or written.
 //
 // Bytes from the cache have passed their checksum. A file that is damaged is removed, and its ranges are fetched anew.
 // A disk that is full, or fails, costs the cache and nothing else.

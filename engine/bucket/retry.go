@@ -138,8 +138,8 @@ func staleKeys(err error) bool {
 	return false
 }
 
-// Final reports whether an error is one that another call, with the same bucket, does not mend: such as an object that is
-// not there, or a right that is missing. Others may pass: a store that is away, or asked too much.
+// Final reports whether an error is one that another call, with the same bucket, does not mend: such as an object that
+// is not there, or a right that is missing. Others may pass: a store that is away, or asked too much.
 func Final(err error) bool { return err != nil && !passes(err) }
 
 // passes reports whether another attempt may do what this one did not.
