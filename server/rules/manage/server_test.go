@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"varve/server"
 	"varve/server/rules"
@@ -89,7 +90,7 @@ func TestRulesAPI(t *testing.T) {
 		h.Want(h.Do("PUT", "/v1/rules/"+name, fmt.Sprintf(always, "g"+name, "Alert"+name, name)), 200, "")
 		until(h, "/api/v1/rules?rule_name[]=Alert"+name, `"state":"firing"`)
 		until(h, "/api/v1/rules?rule_name[]=Alert"+name, `"health":"ok"`) // it fires before its evaluation is over
-		until(h, "/api/v1/rules?rule_name[]=r:"+name, `"health":"ok"`) // the last of its group
+		until(h, "/api/v1/rules?rule_name[]=r:"+name, `"health":"ok"`)    // the last of its group
 	}
 	type answer struct {
 		Status string
@@ -204,14 +205,13 @@ func TestKill(t *testing.T) {
 			"[{record: slow, language: %s, expr: '%s'}]}]", language, expr)), 200, "")
 		listed := "SELECT id FROM information_schema.process_list WHERE query LIKE '" + expr[:12] + "%'"
 		id := ""
-		for end := time.Now().Add(10 * time.Second); id == ""; {
-			if rows := h.Ask(listed); len(rows) > 0 {
+		h.Eventually(func() bool { // the rule is among the running statements
+			rows := h.Ask(listed)
+			if len(rows) > 0 {
 				id = fmt.Sprint(rows[0][0])
 			}
-			if time.Now().After(end) {
-				t.Fatalf("%s: the rule is not among the running statements", language)
-			}
-		}
+			return len(rows) > 0
+		})
 		h.Execute("KILL '" + id + "'")
 		began := time.Now()
 		until(h, "/api/v1/rules", "killed")
