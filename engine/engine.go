@@ -83,16 +83,15 @@
 //   - census.mu: series are entered, or counted anew while writers wait to enter theirs. Nobody who holds it waits for
 //     the log. A census takes mem.mu below it, to pin what it reads.
 //   - Moment.mu: the tables of a statement are pinned or let go, which takes mem.mu and partFiles.mu below it.
-//   - mem.mu, merger.mu, partFiles.mu, mover.mu, batches.mu, space.mu, ballast.mu, damages.mu, signal.mu, and those of the log
-//     and of the manifest, sizeBound.mu, toll.mu: of these only one is held at a time, with two exceptions: whoever has
-//     positions.mu looks at the end of the log, and whoever
-//     appends to the log holds its closing lock while the log begins a segment and takes the manifest's lock. merger.mu
-//     is released while a merge waits.
+//   - mem.mu, merger.mu, partFiles.mu, mover.mu, batches.mu, space.mu, ballast.mu, damages.mu, signal.mu, and those of
+//     the log and of the manifest, sizeBound.mu, toll.mu: of these only one is held at a time, with two exceptions:
+//     whoever has positions.mu looks at the end of the log, and whoever appends to the log holds its closing lock while
+//     the log begins a segment and takes the manifest's lock. merger.mu is released while a merge waits.
 //   - The lock of the account of memory (Options.Memory).
 //
-// Beside the list are locks under which nothing else is taken: Scan.mu, the pieces that are left of a scan; part.hurtMu,
-// the damage of a part; part.sizeMu, its size while it is measured; damageEdits.mu, what is found while parts are
-// opened.
+// Beside the list are locks under which nothing else is taken: Scan.mu, the pieces that are left of a scan;
+// part.hurtMu, the damage of a part; part.sizeMu, its size while it is measured; damageEdits.mu, what is found while
+// parts are opened.
 //
 // Readers take none of the list but Moment.mu, of their own statement, mem.mu, to count the readers of a memtable, and
 // below it the lock of the account of memory, where the store itself is done with that memtable.
