@@ -274,12 +274,16 @@ DELETE /v1/pipelines/{name} write
 GET /v1/pipelines/{name} read
 POST /v1/pipelines/{name} write
 GET /v1/pipelines/{name}/ddl read
+GET /v1/queues read
 GET /v1/rules read
 POST /v1/rules/try read
 DELETE /v1/rules/{name} admin
 GET /v1/rules/{name} read
 PUT /v1/rules/{name} admin
 GET /v1/session user
+GET /v1/silences read
+POST /v1/silences admin
+DELETE /v1/silences/{name} admin
 OPTIONS /v1/splunk/services/collector write
 POST /v1/splunk/services/collector write
 POST /v1/splunk/services/collector/ack write
