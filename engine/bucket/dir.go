@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,18 +21,34 @@ const tempPrefix = ".put-"
 
 // dir is a bucket in a directory: an object is a file, slashes are directories. A file appears by a hard link, which
 // never overwrites. Calls look at their context between reads and writes; a file system that hangs holds them.
+//
+// The first Put makes the directory. One that was there and is gone is not made again: its file system was taken away,
+// and what was written in its place would be lost when it comes back.
 type dir struct {
 	place
-	o  Options
-	fs vfs.FS
+	o    Options
+	fs   vfs.FS
+	seen atomic.Bool // the directory has been there
 }
 
-func openDir(p place, o Options) (Bucket, error) {
-	d := &dir{p, o, o.FS}
-	if err := d.fs.MkdirAll(p.dir); err != nil {
-		return nil, fmt.Errorf("%s: %w", p, err)
+func openDir(p place, o Options) Bucket { return &dir{place: p, o: o, fs: o.FS} }
+
+// errAway is wrapped by the error for a directory that is not there.
+var errAway = errors.New("the directory is not there")
+
+// root makes sure that the directory is there; create makes one that never was.
+func (d *dir) root(create bool) error {
+	_, err := d.fs.Stat(d.dir)
+	if absent(err) {
+		err = errAway
+		if create && !d.seen.Load() {
+			err = d.fs.MkdirAll(d.dir)
+		}
 	}
-	return d, nil
+	if err == nil {
+		d.seen.Store(true)
+	}
+	return err
 }
 
 // absent reports an error that says that there is no such file, or none that could be a directory of it.
@@ -45,6 +62,9 @@ func (d *dir) do(ctx context.Context, k Kind, name string, bytes int64, once fun
 	err := checkName(name)
 	if err == nil {
 		err = context.Cause(ctx)
+	}
+	if err == nil {
+		err = d.root(k == Puts)
 	}
 	if err == nil {
 		err = once()
@@ -194,6 +214,11 @@ func (d *dir) stat(name string) (Object, error) {
 func (d *dir) List(ctx context.Context, prefix string, each func(Object) error) error {
 	began := time.Now()
 	err := checkPrefix(prefix)
+	if err == nil {
+		if err = d.root(false); errors.Is(err, errAway) && !d.seen.Load() {
+			return nil // no Put has made it
+		}
+	}
 	var inner error // of each
 	if err == nil {
 		at := ""

@@ -80,8 +80,8 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Open is the bucket at a place. It asks nothing of a store, so that a bucket that is away can be opened; a directory
-// is made if it is not there.
+// Open is the bucket at a place. It asks nothing of a store, so that a bucket that is away can be opened, and a
+// directory too: the first Put makes it.
 func Open(ctx context.Context, o Options) (Bucket, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func Open(ctx context.Context, o Options) (Bucket, error) {
 		if o.FS == nil {
 			o.FS = vfs.OS()
 		}
-		return openDir(p, o)
+		return openDir(p, o), nil
 	}
 	return openS3(p, o)
 }

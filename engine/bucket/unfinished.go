@@ -27,7 +27,7 @@ func RemoveUnfinished(ctx context.Context, b Bucket, before time.Time) (int, err
 		}
 		return n, nil
 	}
-	return 0, fmt.Errorf("%s: it is not known what is unfinished there", b)
+	return 0, fmt.Errorf("%s: it is not known what is unfinished there: %w", b, errors.ErrUnsupported)
 }
 
 func (s *s3) removeUnfinished(ctx context.Context, before time.Time) (n int, err error) {
@@ -72,6 +72,9 @@ func (d *dir) removeUnfinished(ctx context.Context, at string, before time.Time)
 		return 0, err
 	}
 	names, err := d.fs.List(d.path(at))
+	if absent(err) && at == "" && !d.seen.Load() {
+		return 0, nil // no Put has made it
+	}
 	if err != nil {
 		return 0, err
 	}
