@@ -106,7 +106,7 @@ type ColdStats struct {
 	Parts       int    `json:"parts"`
 	Bytes       int64  `json:"bytes"`
 	LocalBytes  int64  `json:"local_bytes"`
-	Waiting     int    `json:"waiting"`   // parts that are old enough and have not moved yet
+	Waiting     int    `json:"waiting"`   // parts that were old enough and had not moved, as of the last pass
 	ToRemove    int    `json:"to_remove"` // objects that no part needs any more
 	Moved       int64  `json:"moved"`     // parts, since the start
 	MovedBytes  int64  `json:"moved_bytes"`

@@ -3,6 +3,9 @@ package engine
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -341,6 +344,106 @@ func TestColdOption(t *testing.T) {
 	}
 	if n := len(objectsOf(t, b)); err != nil || n == 0 {
 		t.Errorf("%d objects by the option of the database: %v", n, err)
+	}
+	mustClose(t, e)
+}
+
+// TestColdOther gives a store whose parts are in a bucket another, empty one, such as the directory of a file system
+// that is not mounted: no part goes there, and no object is forgotten.
+func TestColdOther(t *testing.T) {
+	o, b := coldOptions(t, testOptions(vfs.NewMem()))
+	e := mustOpen(t, o)
+	coldTable(t, e, b, "a", appendOnly)
+	mustClose(t, e)
+	other, empty := coldOptions(t, o)
+	none, err := vfs.NewMem().Create("x")
+	if err == nil {
+		err = empty.Put(ctx, "x", none, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	e = mustOpen(t, other)
+	writeMany(t, e, public("b"), appendOnly, 100, 3_000)
+	if err := e.Flush(ctx, public("b")); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.mover.pass(ctx); !errors.Is(err, errOtherBucket) {
+		t.Errorf("a move to another bucket: %v", err)
+	}
+	if s, names := e.Cold(), objectsOf(t, empty); s.Waiting == 0 || s.Moved > 0 || len(names) > 1 {
+		t.Errorf("%+v, objects %v", s, names)
+	}
+	mustClose(t, e)
+	e = mustOpen(t, o)
+	settleCold(t, e, b, "the bucket is back")
+	mustClose(t, e)
+}
+
+// TestColdTold logs that the bucket is away when it goes, once an hour after that, and when it is back.
+func TestColdTold(t *testing.T) {
+	o, b := coldOptions(t, testOptions(vfs.NewMem()))
+	var lines strings.Builder
+	o.Logger = slog.New(slog.NewTextHandler(&lines, nil))
+	now := time.Now()
+	o.Now = func() time.Time { return now }
+	e := mustOpen(t, o)
+	writeMany(t, e, public("a"), appendOnly, 100, 3_000)
+	if err := e.Flush(ctx, public("a")); err != nil {
+		t.Fatal(err)
+	}
+	lines.Reset()
+	told := func() int { return strings.Count(lines.String(), "cold parts:") }
+	b.set(func(context.Context, string, string) error { return errors.New("no route to host") }, nil)
+	for step, c := range []struct {
+		passes int
+		after  time.Duration
+		want   int
+	}{{5, 10 * time.Second, 1}, {1, time.Hour, 2}, {5, 10 * time.Second, 2}} {
+		for range c.passes {
+			now = now.Add(c.after)
+			e.mover.tell(e.mover.pass(ctx))
+		}
+		if told() != c.want {
+			t.Errorf("step %d: %d lines, want %d:\n%s", step, told(), c.want, lines.String())
+		}
+	}
+	b.set(nil, nil)
+	now = now.Add(2 * time.Hour) // the look through the bucket is due again
+	for range 3 {
+		e.mover.tell(e.mover.pass(ctx))
+	}
+	if told() != 3 || !strings.Contains(lines.String(), "what had failed is done") {
+		t.Errorf("%d lines once the bucket is back:\n%s", told(), lines.String())
+	}
+	mustClose(t, e)
+}
+
+// TestColdUnfinished removes what an upload has left that did not end, once it is a week old.
+func TestColdUnfinished(t *testing.T) {
+	root := t.TempDir()
+	b := buckettest.Open(t, bucket.Options{URL: root})
+	o, _ := coldOptions(t, testOptions(vfs.NewMem()))
+	o.Cold.Bucket = b
+	now := time.Now()
+	o.Now = func() time.Time { return now }
+	e := mustOpen(t, o)
+	coldTable(t, e, b, "a", appendOnly)
+	left := filepath.Join(root, parts.ObjectPrefix(e.Store()), ".put-left")
+	if err := os.WriteFile(left, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		after time.Duration
+		there bool
+	}{{2 * sweepPeriod, true}, {orphanAge, false}} {
+		now = now.Add(c.after)
+		if err := e.mover.pass(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := os.Stat(left); (err == nil) != c.there {
+			t.Errorf("after %s: %v", c.after, err)
+		}
 	}
 	mustClose(t, e)
 }

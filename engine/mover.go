@@ -43,6 +43,9 @@ type mover struct {
 	bytes    int64
 	failures int64
 	why      string
+	waiting  int       // parts that the last pass found ripe and did not move
+	failing  bool      // the last pass failed
+	told     time.Time // when that was last logged
 }
 
 const (
@@ -52,7 +55,16 @@ const (
 	orphanAge = 7 * 24 * time.Hour
 	// buryPeriod is how often objects are tried to be removed that could not be before.
 	buryPeriod = time.Minute
+	// sweepAgain is how long a look through the bucket that failed is not repeated.
+	sweepAgain = time.Hour
+	// remindPeriod is how often the log says that passes still fail.
+	remindPeriod = time.Hour
+	// maxKnown bounds the objects that are looked for to know a bucket again.
+	maxKnown = 8
 )
+
+// errOtherBucket is the error for a bucket that has none of the objects that the manifest names.
+var errOtherBucket = errors.New("the bucket has no object of the cold parts: it is another one, or was emptied")
 
 // errOtherBytes is wrapped by the error for an object that is not what was uploaded.
 var errOtherBytes = errors.New("the bucket holds other bytes than were uploaded")
@@ -69,11 +81,31 @@ func (m *mover) loop(ctx context.Context) {
 			if m.space.readOnly() != nil {
 				continue
 			}
-			if err := m.pass(ctx); err != nil && ctx.Err() == nil && m.space.isNews(err) {
-				m.o.Logger.Error("cold parts: what failed is tried again", "bucket", m.o.Cold.Bucket.String(),
-					"error", err)
+			if err := m.pass(ctx); ctx.Err() == nil {
+				m.tell(err)
 			}
 		}
+	}
+}
+
+// tell logs that passes fail, when they begin to and once an hour, and that they no longer do.
+func (m *mover) tell(err error) {
+	if err != nil && !m.space.isNews(err) {
+		return
+	}
+	m.mu.Lock()
+	now, was := m.o.Now(), m.failing
+	due := err != nil && (!was || now.Sub(m.told) >= remindPeriod)
+	m.failing = err != nil
+	if due {
+		m.told = now
+	}
+	m.mu.Unlock()
+	switch {
+	case due:
+		m.o.Logger.Error("cold parts: what failed is tried again", "bucket", m.o.Cold.Bucket.String(), "error", err)
+	case err == nil && was:
+		m.o.Logger.Info("cold parts: what had failed is done", "bucket", m.o.Cold.Bucket.String())
 	}
 }
 
@@ -82,19 +114,57 @@ func (m *mover) pass(ctx context.Context) error {
 	m.moving.Lock()
 	defer m.moving.Unlock()
 	failed := m.bury(ctx)
+	known, waiting := false, 0
 	for _, r := range m.catalog.Load().inOrder() {
-		for _, p := range m.ripe(r) {
+		list := m.ripe(r)
+		waiting += len(list)
+		for _, p := range list {
 			if ctx.Err() != nil || m.space.readOnly() != nil {
 				return failed
 			}
-			err := m.move(ctx, r, p)
+			var err error
+			if !known {
+				err = m.know(ctx)
+				known = err == nil
+			}
+			if err == nil {
+				err = m.move(ctx, r, p)
+			}
 			m.note(p, err)
 			if failed = errors.Join(failed, err); err != nil {
 				break // of this table; the next pass tries again
 			}
+			waiting--
 		}
 	}
+	m.mu.Lock()
+	m.waiting = waiting
+	m.mu.Unlock()
 	return errors.Join(failed, m.sweep(ctx))
+}
+
+// know looks for objects of this store that the manifest names. A bucket that has none of some is not the one that the
+// store's parts went to, such as the directory of a file system that is not mounted: no part is to go there.
+func (m *mover) know(ctx context.Context) error {
+	looked := 0
+	for _, t := range m.manifest.State().Tables {
+		for _, p := range t.Parts {
+			if p.Location == "" || !parts.IsOwn(m.store, p.Object()) {
+				continue
+			}
+			_, err := m.o.Cold.Bucket.Stat(ctx, p.Object())
+			if !errors.Is(err, bucket.ErrNotFound) {
+				return err
+			}
+			if looked++; looked == maxKnown {
+				return errOtherBucket
+			}
+		}
+	}
+	if looked > 0 {
+		return errOtherBucket
+	}
+	return nil
 }
 
 // note counts a move.
@@ -296,20 +366,41 @@ func (m *mover) bury(ctx context.Context) error {
 	return nil
 }
 
-// sweep removes objects of this store that nothing names, once they are old: what is left of stubs that were lost.
+// sweep looks through the bucket once a day; sooner after it failed.
 func (m *mover) sweep(ctx context.Context) error {
 	m.mu.Lock()
-	due := m.store != "" && m.o.Now().Sub(m.swept) >= sweepPeriod
+	now := m.o.Now()
+	due := m.store != "" && now.Sub(m.swept) >= sweepPeriod
+	if due {
+		m.swept = now.Add(sweepAgain - sweepPeriod)
+	}
 	m.mu.Unlock()
 	if !due {
 		return nil
 	}
+	oldest := now.Add(-orphanAge)
+	err := m.removeOrphans(ctx, oldest)
+	if err == nil {
+		_, err = bucket.RemoveUnfinished(ctx, m.o.Cold.Bucket, oldest)
+	}
+	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		return fmt.Errorf("sweep: %w", err)
+	}
+	m.mu.Lock()
+	m.swept = now
+	m.mu.Unlock()
+	return nil
+}
+
+// removeOrphans removes objects of this store that nothing names and that are older than a time: what is left of stubs
+// that were lost.
+func (m *mover) removeOrphans(ctx context.Context, oldest time.Time) error {
 	named, err := heldObjects(m.o.FS, m.o.Dir)
 	if err == nil {
 		err = stubObjects(m.files.local, named)
 	}
 	if err != nil {
-		return fmt.Errorf("sweep: %w", err)
+		return err
 	}
 	for _, t := range m.manifest.State().Tables {
 		for _, p := range t.Parts {
@@ -317,7 +408,6 @@ func (m *mover) sweep(ctx context.Context) error {
 		}
 	}
 	var orphans []string
-	oldest := m.o.Now().Add(-orphanAge)
 	err = m.o.Cold.Bucket.List(ctx, parts.ObjectPrefix(m.store), func(o bucket.Object) error {
 		if !named[o.Name] && !o.Modified.IsZero() && o.Modified.Before(oldest) && len(orphans) < maxOrphans {
 			orphans = append(orphans, o.Name)
@@ -332,13 +422,7 @@ func (m *mover) sweep(ctx context.Context) error {
 			m.o.Logger.Info("an object that nothing names was removed", "object", object)
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("sweep: %w", err)
-	}
-	m.mu.Lock()
-	m.swept = m.o.Now()
-	m.mu.Unlock()
-	return nil
+	return err
 }
 
 // maxOrphans bounds what one sweep removes.
@@ -357,12 +441,10 @@ func (m *mover) stats() (s ColdStats) {
 		return s
 	}
 	s.Bucket = m.o.Cold.Bucket.String()
-	for _, r := range m.catalog.Load().regions {
-		s.Waiting += len(m.ripe(r))
-	}
 	s.ToRemove = m.files.deadCount()
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	s.Waiting = m.waiting
 	s.Moved, s.MovedBytes, s.Failures, s.LastFailure = m.moved, m.bytes, m.failures, m.why
 	return s
 }

@@ -35,6 +35,9 @@ func (s *s3) removeUnfinished(ctx context.Context, before time.Time) (n int, err
 	r := request{Lists, "list unfinished objects of", s.String(), 0}
 	if err := s.do(ctx, r, func(ctx context.Context, _ bool) error {
 		old, err = s.unfinished(ctx, before)
+		if noUpload(err) {
+			err = nil // so some stores say that there is none at all
+		}
 		return err
 	}); err != nil {
 		return 0, err
@@ -44,13 +47,18 @@ func (s *s3) removeUnfinished(ctx context.Context, before time.Time) (n int, err
 		err := s.do(ctx, r, func(ctx context.Context, _ bool) error {
 			return s.core.AbortMultipartUpload(ctx, s.bucket, u.Key, u.UploadID)
 		})
-		var said minio.ErrorResponse
-		if err != nil && !(errors.As(err, &said) && said.Code == "NoSuchUpload") {
+		if err != nil && !noUpload(err) {
 			return n, err
 		}
 		n++
 	}
 	return n, nil
+}
+
+// noUpload reports that the store says that there is no such upload.
+func noUpload(err error) bool {
+	var said minio.ErrorResponse
+	return errors.As(err, &said) && said.Code == "NoSuchUpload"
 }
 
 // unfinished lists uploads. The channel is read to its end, which is how the library's goroutine ends.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -58,12 +57,12 @@ func (r *Remote) get(ctx context.Context, object string, off, n int64) ([]byte, 
 	return b, func() {}, nil
 }
 
-// fetch reads of an object, again and again until ctx ends, unless the bucket says that there is no such range.
+// fetch reads of an object, again and again until ctx ends, unless the error is one that stays.
 func (r *Remote) fetch(object string) blockcache.Fetch {
 	return func(ctx context.Context, p []byte, off int64) error {
 		for pause := firstPause; ; pause = min(2*pause, mostPause) {
 			err := r.Bucket.Read(ctx, object, p, off)
-			if err == nil || errors.Is(err, bucket.ErrNotFound) || errors.Is(err, bucket.ErrShort) {
+			if err == nil || bucket.Final(err) {
 				return err
 			}
 			again := time.NewTimer(pause)
