@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,10 +14,13 @@ import (
 
 	"varve/engine/bucket"
 	"varve/engine/bucket/buckettest"
+	"varve/engine/filter"
 	"varve/engine/manifest"
 	"varve/engine/parts"
+	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/status"
+	"varve/engine/vector"
 	"varve/engine/vfs"
 )
 
@@ -443,6 +447,44 @@ func TestColdUnfinished(t *testing.T) {
 		}
 		if _, err := os.Stat(left); (err == nil) != c.there {
 			t.Errorf("after %s: %v", c.after, err)
+		}
+	}
+	mustClose(t, e)
+}
+
+// TestColdNeedle asks for words and texts that no row has, and for a time without rows: the bucket is not asked. A word
+// that a row has is found there.
+func TestColdNeedle(t *testing.T) {
+	o, b := coldOptions(t, testOptions(vfs.NewMem()))
+	e := mustOpen(t, o)
+	coldTable(t, e, b, "a", appendOnly)
+	tab, err := e.Table(public("a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := tab.Schema.Columns[tab.Schema.Column("s")]
+	on := func(op filter.Op, text string) filter.And {
+		return filter.And{{Column: s.ID, Op: op, Args: vector.ConstBytes(s.Type, []byte(text)), NArgs: 1}}
+	}
+	first := uint64(101) // what writeMany makes its text of
+	there := fmt.Sprintf("%x", first*0x9E3779B97F4A7C15)
+	for _, c := range []struct {
+		name string
+		q    query
+		rows int
+	}{
+		{"no such word", query{time: scan.All, filter: on(filter.Term, "nosuchwordatall")}, 0},
+		{"no such text", query{time: scan.All, filter: on(filter.Equal, "nosuchtextatall")}, 0},
+		{"no such time", query{time: scan.Range{From: 5_000, To: 6_000}}, 0},
+		{"a word that is there", query{time: scan.All, filter: on(filter.Term, there)}, 1},
+	} {
+		before := b.readCount()
+		rows, err := scanTable(e, public("a"), c.q)
+		if err != nil || len(rows) != c.rows {
+			t.Errorf("%s: %d rows, want %d: %v", c.name, len(rows), c.rows, err)
+		}
+		if n := b.readCount() - before; (n > 0) != (c.rows > 0) {
+			t.Errorf("%s: the bucket was asked %d times", c.name, n)
 		}
 	}
 	mustClose(t, e)
