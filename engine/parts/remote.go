@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"varve/engine/blockcache"
@@ -32,11 +34,19 @@ type Remote struct {
 // Read waits no longer than the timeout; the error then names the bucket and the object.
 func (r *Remote) Read(ctx context.Context, object string, off, n int64) ([]byte, func(), error) {
 	most := cmp.Or(r.Timeout, DefaultColdTimeout)
-	own, end := context.WithTimeout(ctx, most)
+	own, end := context.WithTimeoutCause(ctx, most, errColdTimeout)
 	defer end()
-	b, release, err := r.get(own, object, off, n)
+	last := new(lastError)
+	b, release, err := r.get(own, object, off, n, last)
 	if err != nil && ctx.Err() != nil {
 		return nil, nil, ctx.Err()
+	}
+	if err != nil && !bucket.Final(err) {
+		if errors.Is(err, errColdTimeout) {
+			err = cmp.Or(last.load(), err)
+		}
+		// Not wrapped: who asked must not take the end of a wait here for the end of its own.
+		err = errors.New(err.Error())
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("cold data cannot be read of %s (%d bytes at %d of %s, storage.cold_timeout is %s): %w",
@@ -45,8 +55,29 @@ func (r *Remote) Read(ctx context.Context, object string, off, n int64) ([]byte,
 	return b, release, nil
 }
 
-func (r *Remote) get(ctx context.Context, object string, off, n int64) ([]byte, func(), error) {
-	fetch := r.fetch(object)
+// errColdTimeout is the cause of the end of a wait for the bucket.
+var errColdTimeout = errors.New("no answer in time")
+
+// lastError is the error of the last try of a read, which may go on when the wait for it is over.
+type lastError struct {
+	mu  sync.Mutex
+	err error
+}
+
+func (l *lastError) store(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.err = err
+}
+
+func (l *lastError) load() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
+}
+
+func (r *Remote) get(ctx context.Context, object string, off, n int64, last *lastError) ([]byte, func(), error) {
+	fetch := r.fetch(object, last)
 	if r.Cache != nil {
 		return r.Cache.Get(ctx, object, off, int(n), fetch)
 	}
@@ -58,12 +89,15 @@ func (r *Remote) get(ctx context.Context, object string, off, n int64) ([]byte, 
 }
 
 // fetch reads of an object, again and again until ctx ends, unless the error is one that stays.
-func (r *Remote) fetch(object string) blockcache.Fetch {
+func (r *Remote) fetch(object string, last *lastError) blockcache.Fetch {
 	return func(ctx context.Context, p []byte, off int64) error {
 		for pause := firstPause; ; pause = min(2*pause, mostPause) {
 			err := r.Bucket.Read(ctx, object, p, off)
 			if err == nil || bucket.Final(err) {
 				return err
+			}
+			if ctx.Err() == nil {
+				last.store(err)
 			}
 			again := time.NewTimer(pause)
 			select {

@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"varve/engine/blockcache"
 	"varve/engine/bucket"
 	"varve/engine/parts"
 )
@@ -51,5 +54,33 @@ func TestRemoteAgain(t *testing.T) {
 		if err != nil && !strings.Contains(err.Error(), "s3://logs") {
 			t.Errorf("%s: the error does not name the bucket: %v", c.name, err)
 		}
+	}
+}
+
+// TestRemoteAway waits for a bucket that is away, with a cache and without: the error names the bucket and says why. It
+// is not that of an asker whose own time is over.
+func TestRemoteAway(t *testing.T) {
+	cache, err := blockcache.Open(blockcache.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	away := fmt.Errorf("no route to host: %w", context.DeadlineExceeded)
+	for _, c := range []*blockcache.Cache{nil, cache} {
+		b := &failingBucket{errs: slices.Repeat([]error{away}, 1_000)}
+		r := &parts.Remote{Bucket: b, Timeout: 20 * time.Millisecond, Cache: c}
+		_, _, err := r.Read(t.Context(), "a", 0, 1)
+		if err == nil || errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "s3://logs") ||
+			!strings.Contains(err.Error(), "no route to host") {
+			t.Errorf("away: %v", err)
+		}
+		own, end := context.WithTimeout(t.Context(), time.Millisecond)
+		r.Timeout = time.Minute
+		if _, _, err = r.Read(own, "a", 0, 1); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("the asker's time is over: %v", err)
+		}
+		end()
+	}
+	if err := cache.Close(); err != nil {
+		t.Error(err)
 	}
 }
