@@ -140,6 +140,10 @@ func TestColdGoes(t *testing.T) {
 	if now := objectsOf(t, b); !slices.Equal(now, names) {
 		t.Fatalf("objects %v, want %v", now, names)
 	}
+	checked, err := Check(CheckOptions{FS: disk, Dir: "/data"})
+	if err != nil || !strings.Contains(fmt.Sprint(checked.Notes), "once no backup names it") {
+		t.Errorf("stubs of parts that are gone: %v, %v", checked.Notes, err)
+	}
 	e = mustOpen(t, o)
 	for range 3 {
 		e.mover.buried = time.Time{}
