@@ -176,7 +176,7 @@ func (w *where) holds(s *source, cond syntax.Cond) bool {
 	case *syntax.Compared:
 		c := s.columnOf(cond.Name)
 		if c == nil || cond.Unit != syntax.UnitNumber || math.Trunc(cond.Value) != cond.Value ||
-			math.Abs(cond.Value) > 1<<53 {
+			math.Abs(cond.Value) >= 1<<53 { // integers beyond are rounded before they are compared
 			return false
 		}
 		for i := range s.schema.Columns {
@@ -196,23 +196,24 @@ func (w *where) holds(s *source, cond syntax.Cond) bool {
 var sqlOperators = map[syntax.CompareOp]string{syntax.Equal: "=", syntax.NotEqual: "<>", syntax.Greater: ">",
 	syntax.GreaterEqual: ">=", syntax.Less: "<", syntax.LessEqual: "<="}
 
-// columnOf is the column that alone holds a label or metadata of a name; nil: there is none.
-func (s *source) columnOf(name string) *column {
-	if name == TableLabel || isDerived(name) {
+// columnOf is the column that alone holds a label or metadata of a name; nil: there is none. Metadata has the name of a
+// label in rows without the label, and a name with takenSuffix in rows with it.
+func (s *source) columnOf(name string) (only *column) {
+	if isDerived(name) || len(s.objects) > 0 || strings.HasSuffix(name, takenSuffix) {
 		return nil
 	}
-	if c := s.label(name); c != nil {
-		return c
-	}
-	if len(s.objects) > 0 {
-		return nil
-	}
-	for i := range s.fields {
-		if s.fields[i].name == name {
-			return &s.fields[i]
+	for _, list := range [...][]column{s.labels, s.fields} {
+		for i := range list {
+			if list[i].name != name {
+				continue
+			}
+			if only != nil {
+				return nil
+			}
+			only = &list[i]
 		}
 	}
-	return nil
+	return only
 }
 
 // hinted adds the conditions that the raw line of every row meets that can pass the stages.
