@@ -157,13 +157,20 @@ func (x *Executor) Allowance() *exec.Allowance {
 }
 
 // Attend runs part of a statement that is no SQL of ours, such as rows that come from a client. Meanwhile the list of
-// running statements shows the text, and KILL ends the context of part.
-func (x *Executor) Attend(ctx context.Context, s *Session, text string, part func(ctx context.Context) error) error {
+// running statements shows the text, and KILL ends the context of part. Options.Ended hears of it if the session is
+// attended.
+func (x *Executor) Attend(ctx context.Context, s *Session, text string, part func(ctx context.Context) error) (
+	err error) {
 	q := x.list(s, text)
 	defer x.unlist(q)
 	ctx, done := q.begin(engine.WithStream(ctx, s.User))
 	defer done()
-	return cancelled(ctx, part(ctx))
+	if seen := x.attends(s, text); seen != nil {
+		err = errPanicked
+		defer func() { seen.attended(s, err) }()
+	}
+	err = cancelled(ctx, part(ctx))
+	return err
 }
 
 // Begin begins a transaction: until End, all statements of the session see each table as the first of them saw it.

@@ -46,13 +46,30 @@ type observed struct {
 
 // observe begins to observe a statement.
 func (x *Executor) observe(s *Session, st parse.Statement) *observed {
-	if x.o.Ended == nil {
+	if x.o.Ended == nil || s.Attended {
 		return nil
 	}
 	_, metrics := st.(*parse.TQL)
 	return &observed{x: x, st: st, ended: Ended{DB: s.database(), User: s.User, Client: s.Client,
 		Text:    cmp.Or(s.Shown, st.Source()),
 		Metrics: metrics, Began: x.o.Now()}}
+}
+
+// attends begins to observe what an attended session does.
+func (x *Executor) attends(s *Session, text string) *observed {
+	if x.o.Ended == nil || !s.Attended {
+		return nil
+	}
+	return &observed{x: x, ended: Ended{DB: s.database(), User: s.User, Client: s.Client, Text: text, Rows: -1,
+		Began: x.o.Now()}}
+}
+
+// attended reports what an attended session did.
+func (o *observed) attended(s *Session, err error) {
+	if s.Answered != nil {
+		o.ended.Rows = s.Answered()
+	}
+	o.end(err)
 }
 
 // evaluatedAt records the grid of an expression that is a whole statement, not a part of one.

@@ -72,9 +72,11 @@ type Session struct {
 	// Shown is the text that lists of statements and logs show in place of a statement that the server made of another
 	// language; empty: the statement.
 	Shown string
-	// Attended says that Executor.Attend runs what the statements of the session are part of: its text is on the list
-	// of running statements, and theirs are not.
+	// Attended says that Executor.Attend runs what the statements of the session are part of: it is on the list of
+	// running statements and Options.Ended hears of it; they are not, and it hears of none of them.
 	Attended bool
+	// Answered is the number of rows that an attended session has answered, for Options.Ended; nil: nobody counts.
+	Answered func() int64
 	// Analyzing is called when EXPLAIN ANALYZE begins to run a query. Its argument returns the figures of the query so
 	// far; it may be called from any goroutine, also after the query has ended. nil: no call.
 	Analyzing func(sofar func() Measured)

@@ -72,6 +72,7 @@ func (r *request) streamsAnswer(streams []logql.Stream, categorized bool) (answe
 		dst = append(appendTexts(append(dst, `"encodingFlags":`...), flags), ',')
 	}
 	dst, lines := appendStreams(append(dst, `"result":`...), streams, categorized)
+	r.rows = int64(lines)
 	dst = r.appendStats(append(dst, `,"stats":`...), lines)
 	return answer{body: append(dst, `}}`...)}, nil
 }
@@ -150,6 +151,7 @@ func (r *request) numbersAnswer(result *promql.Result, at int64) (answer, error)
 		}
 	}
 	dst = append(dst, ']')
+	r.rows = int64(result.Len())
 	dst = r.appendStats(append(dst, `,"stats":`...), result.Len())
 	return answer{body: append(dst, `}}`...)}, nil
 }

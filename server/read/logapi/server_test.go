@@ -248,14 +248,26 @@ func TestTenants(t *testing.T) {
 	h.Holds("SELECT count(*) FROM team.loki_logs", "[[1]]")
 }
 
-// TestSlowLog: the record of slow statements shows the query as it was asked.
+// TestSlowLog: the record of slow statements shows the query as it was asked, once, however many statements it runs.
 func TestSlowLog(t *testing.T) {
 	h := servertest.Recording(t, nil)
 	h.Want(h.Do("POST", api+"push", `{"streams":[{"stream":{"app":"a"},"values":[["1700000400000000000","x"]]}]}`,
 		"Content-Type", "application/json"), 204, "")
+	var values []string
+	for i := range 1200 { // a table of few lines is read by one statement
+		values = append(values, fmt.Sprintf(`["%d","x %d"]`, int64(1700000500e9)+int64(i), i))
+	}
+	h.Want(h.Do("POST", api+"push", `{"streams":[{"stream":{"app":"b"},"values":[`+strings.Join(values, ",")+`]}]}`,
+		"Content-Type", "application/json"), 204, "")
 	h.Want(asked(h, "query_range?"+day+q(`{app="a"} |= "x"`)), 200, "")
+	h.Want(asked(h, "labels?"+day), 200, "")
+	h.Want(asked(h, "query?time=1700000600&"+q(`sum by (app) (count_over_time({app=~"a|b"}[1h]))`)), 200, "")
+	h.Want(asked(h, "query_range?"+day+q(`{app="none"} | json`)), 200, "")
 	h.Slow.Close(t.Context())
-	h.Holds("SELECT query, row_count FROM service_private.slow_queries WHERE query LIKE '{%'", `[[{app="a"} |= "x" 1]]`)
+	h.Holds("SELECT query, row_count FROM service_private.slow_queries WHERE query LIKE '{%' ORDER BY 1",
+		`[[{app="a"} |= "x" 1] [{app="none"} | json 0]]`)
+	h.Holds("SELECT row_count FROM service_private.slow_queries WHERE query LIKE 'sum by%'", "[[2]]")
+	h.Holds("SELECT query FROM service_private.slow_queries WHERE query LIKE '/%'", "[["+api+"labels]]")
 }
 
 // TestNestedDivision: a divisor may be a division, as deep as expressions nest.

@@ -27,6 +27,7 @@ type request struct {
 	began   time.Time
 	stats   *logql.Stats
 	queued  time.Duration
+	rows    int64 // lines or series of the answer; below zero: it has neither
 }
 
 // noTenant is the error of a request without a tenant where tenants are databases.
@@ -82,9 +83,10 @@ func (r *request) admit() error {
 }
 
 // attended runs what answers the request. The list of running statements shows it as one, which KILL ends wherever it
-// is.
+// is, and so does the record of slow statements.
 func (r *request) attended(part func() error) error {
-	r.session.Attended = true
+	r.rows = -1
+	r.session.Attended, r.session.Answered = true, func() int64 { return r.rows }
 	text := cmp.Or(r.session.Shown, string(r.c.Path()))
 	return r.h.o.Executor.Attend(r.c.Context, &r.session, text, func(ctx context.Context) error {
 		r.ctx = ctx

@@ -260,6 +260,7 @@ func (t *tail) lines(ctx context.Context, from, to int64, most int) (list []logq
 	q := &logql.LineQuery{Query: t.query, From: from, To: to, Limit: most, Categorized: t.categorized, Stats: r.stats}
 	err = r.attended(func() (err error) {
 		list, err = q.Run(r.ctx, &r)
+		r.rows = r.stats.Kept.Load()
 		return err
 	})
 	return list, err
