@@ -90,6 +90,8 @@ type Options struct {
 	MaxMessage int
 	// Patience is how long a connection may take to name its user. Default 10 s.
 	Patience time.Duration
+	// Telling is how long telling a client that there is no place may take. Default 2 s.
+	Telling time.Duration
 	// IdleTimeout is how long a connection may wait outside transactions. Default one hour.
 	IdleTimeout time.Duration
 	// Timeout is the time limit of statements of clients that set none; 0: none.
@@ -117,9 +119,8 @@ const (
 	largeBytes = 64 << 20
 	roomTime   = 30 * time.Second // a message waits for room
 	leastRate  = 256 << 10        // bytes/s of a message while others wait for room
-	// maxRefused bounds the clients without a place that are answered at a time, tellTime how long that takes.
+	// maxRefused bounds the clients without a place that are answered at a time.
 	maxRefused = 64
-	tellTime   = 2 * time.Second
 )
 
 // Server serves connections. Safe for concurrent use.
@@ -151,6 +152,9 @@ func New(o Options) *Server {
 	}
 	if o.Patience <= 0 {
 		o.Patience = 10 * time.Second
+	}
+	if o.Telling <= 0 {
+		o.Telling = 2 * time.Second
 	}
 	if o.IdleTimeout <= 0 {
 		o.IdleTimeout = time.Hour
@@ -260,7 +264,7 @@ func (s *Server) refuse(c net.Conn, address netip.Addr, why error) {
 		defer s.doors.Give(address)
 		defer c.Close()
 		defer s.recovered()
-		c.SetDeadline(time.Now().Add(tellTime)) // then the connection is closed, whatever was told
+		c.SetDeadline(time.Now().Add(s.o.Telling)) // then the connection is closed, whatever was told
 		parameters, err := k.greet()
 		if err == nil && parameters == nil { // it has ended a statement
 			return

@@ -354,6 +354,7 @@ func TestPGPlacesAreFull(t *testing.T) {
 	pair := pgCertificate(t)
 	s := startPG(t, func(o *server.Options) {
 		o.PG.MaxConnections = 1
+		o.PG.Telling = time.Minute // many clients at once derive their keys of TLS slowly
 		o.PG.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
 	})
 	connect := func(mode string) (c *pgx.Conn) {
@@ -381,8 +382,15 @@ func TestPGPlacesAreFull(t *testing.T) {
 		wait.Wait()
 		c.Close(t.Context())
 	}
-	c := connect("sslmode=disable")
-	defer c.Close(t.Context())
+}
+
+// TestPGSilentClients: a client without a place that says nothing is cut off, untold.
+func TestPGSilentClients(t *testing.T) {
+	s := startPG(t, func(o *server.Options) {
+		o.PG.MaxConnections = 1
+		o.PG.Telling = 100 * time.Millisecond
+	})
+	c := s.connect("ann")
 	raw, err := net.Dial("tcp", s.addr)
 	if err != nil {
 		t.Fatal(err)
