@@ -94,8 +94,9 @@ func TestMetadataBesideLabel(t *testing.T) {
 	h.Want(h.Do("POST", "/loki/api/v1/push", body, "Content-Type", "application/json"), 204, "")
 	h.Want(h.SQL(`CREATE TABLE rs (ts TIMESTAMP(9) TIME INDEX, message STRING, "r.s" STRING, r_s BIGINT)
 		WITH (append_mode = 'true', log_labels = 'r.s')`), 200, "")
-	h.Want(h.SQL(fmt.Sprintf("INSERT INTO rs VALUES (%d, 'row 1', 'a', 7), (%d, 'row 2', NULL, 7), (%d, 'row 3', 'a', NULL)",
-		base*int64(1e9), base*int64(1e9)+1, base*int64(1e9)+2)), 200, "")
+	at := base * int64(1e9)
+	h.Want(h.SQL(fmt.Sprintf("INSERT INTO rs VALUES (%d, 'row 1', 'a', 7), (%d, 'row 2', NULL, 7), "+
+		"(%d, 'row 3', 'a', NULL)", at, at+1, at+2)), 200, "")
 	for range 2 {
 		for filter, want := range map[string]string{`pod="p1"`: "2", `pod="p2"`: "1", `pod_extracted="p1"`: "1"} {
 			got := string(h.Do("GET", fmt.Sprintf("/loki/api/v1/query?time=%d&query=%s", base+60,
