@@ -107,7 +107,8 @@ func TestMetadataBesideLabel(t *testing.T) {
 		}
 		for filter, want := range map[string]string{`r_s="a"`: "2", `r_s == 7`: "1", `r_s_extracted="7"`: "1"} {
 			got := string(h.Do("GET", fmt.Sprintf("/loki/api/v1/query?time=%d&query=%s", base+60,
-				url.QueryEscape(`sum(count_over_time({service_table="rs"} | `+filter+` | __error__="" [1h]))`)), "").Body)
+				url.QueryEscape(`sum(count_over_time({service_table="rs"} | `+filter+` | __error__="" [1h]))`)),
+				"").Body)
 			if !strings.Contains(got, `"`+want+`"]`) {
 				t.Errorf("%s: %.200s, want %s", filter, got, want)
 			}
