@@ -207,8 +207,8 @@ func (q *LineQuery) read(ctx context.Context, store Store, p *linePlan, all []fo
 }
 
 // readSpan appends lines of a span to those of the table, which begin at begin, up to the limit.
-func (q *LineQuery) readSpan(ctx context.Context, store Store, p *linePlan, span timeSpan, all []found,
-	begin int) ([]found, error) {
+func (q *LineQuery) readSpan(ctx context.Context, store Store, p *linePlan, span timeSpan, all []found, begin int) (
+	[]found, error) {
 	c, err := q.open(ctx, store, p, span, q.Limit-(len(all)-begin))
 	if err != nil {
 		return nil, err
