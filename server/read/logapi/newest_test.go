@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"varve/server/servertest"
 )
 
 // TestFirstLines: the first lines of a long time, in both directions, are those of a look at each line, wherever in the
@@ -105,5 +107,117 @@ func TestColumnConditions(t *testing.T) {
 		})
 		count(`| trace > 3 | status >= 400 | __error__!=""`, func(i int) bool { return i%11 != 0 })
 		h.Want(h.SQL("ADMIN flush_table('rows')"), 200, "")
+	}
+}
+
+// TestSpanEdges: lines at the edges of the spans that a query looks at are found once, in both directions, in one table
+// and in several, also when many lines have one time.
+func TestSpanEdges(t *testing.T) {
+	const at, length = int64(base * 1e9), int64(1024 * 1e8)
+	h := servertest.Real(t, nil)
+	for _, table := range []string{"one", "two"} {
+		h.Want(h.SQL("CREATE TABLE "+table+" (ts TIMESTAMP(9) TIME INDEX, message STRING) WITH (append_mode = 'true')"), 200,
+			"")
+	}
+	times := map[string][]int64{}
+	insert := func(table string, text string, list ...int64) {
+		t.Helper()
+		values := make([]string, len(list))
+		for i, ts := range list {
+			values[i] = fmt.Sprintf("(%d, '%s')", ts, text)
+		}
+		for some := range slices.Chunk(values, 500) {
+			h.Want(h.SQL("INSERT INTO "+table+" VALUES "+strings.Join(some, ", ")), 200, "")
+		}
+		times[text] = append(times[text], list...)
+	}
+	var filler, same, edges []int64
+	for i := range int64(1100) {
+		filler, same = append(filler, at+i*length/1100), append(same, at+length/2)
+	}
+	for _, edge := range []int64{0, length / 1024, length / 32, length - length/32, length - length/1024, length} {
+		edges = append(edges, at+edge-1, at+edge, at+edge, at+edge+1)
+	}
+	insert("one", "filler", filler...)
+	insert("one", "same", same...)
+	insert("one", "edge", edges...)
+	insert("two", "filler", filler...)
+	insert("two", "edge", edges...)
+	check := func(text string, from, to int64, limit int, forward bool) {
+		t.Helper()
+		direction, want := "backward", []string{}
+		list := slices.Sorted(slices.Values(times[text]))
+		if list = slices.DeleteFunc(list, func(ts int64) bool { return ts < from || ts >= to }); forward {
+			direction, list = "forward", list[:min(limit, len(list))]
+		} else {
+			list = list[max(0, len(list)-limit):]
+		}
+		for _, ts := range list {
+			want = append(want, seconds(float64(ts-at)/1e9))
+		}
+		stages := `|= "` + text + `"`
+		if limit%2 == 1 {
+			stages = `| label_format x="{{__line__}}" | x="` + text + `"`
+		}
+		a := h.Do("GET", fmt.Sprintf("/loki/api/v1/query_range?limit=%d&direction=%s&start=%d&end=%d&query=%s", limit,
+			direction, from, to, url.QueryEscape(`{service_table=~"one|two"} `+stages)), "")
+		got := []string{}
+		for _, row := range shownRows(t, a, false) {
+			time, _, _ := strings.Cut(row, " ")
+			got = append(got, time)
+		}
+		slices.Sort(want)
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%s from %d to %d, limit %d, %s: got %v, want %v", text, from-at, to-at, limit, direction, got, want)
+		}
+	}
+	for range 2 {
+		for _, forward := range []bool{false, true} {
+			for _, limit := range []int{1, 2, 3, 7, 8, 9, 16, 17, 1000, 1101, 3000} {
+				for _, text := range []string{"edge", "same", "filler", "none"} {
+					check(text, at, at+length, limit, forward)
+					check(text, at-1, at+length+2, limit, forward)
+					check(text, at, at+1, limit, forward)
+				}
+			}
+		}
+		h.Want(h.SQL("ADMIN flush_table('one')"), 200, "")
+		h.Want(h.SQL("ADMIN flush_table('two')"), 200, "")
+	}
+}
+
+// TestCoarseTimes: the lines of a table whose times are seconds or ms are those of the time of a query, whose ends lie
+// between them.
+func TestCoarseTimes(t *testing.T) {
+	h := servertest.Real(t, nil)
+	for _, unit := range []struct{ digits, count int64 }{{0, 1}, {3, 1e3}, {6, 1e6}} {
+		table := fmt.Sprintf("coarse%d", unit.digits)
+		h.Want(h.SQL(fmt.Sprintf("CREATE TABLE %s (ts TIMESTAMP(%d) TIME INDEX, message STRING) WITH (append_mode = 'true')",
+			table, unit.digits)), 200, "")
+		values := make([]string, 1200)
+		for i := range values {
+			values[i] = fmt.Sprintf("(%d, '%d')", base*unit.count+int64(i), i)
+		}
+		for some := range slices.Chunk(values, 400) {
+			h.Want(h.SQL("INSERT INTO "+table+" VALUES "+strings.Join(some, ", ")), 200, "")
+		}
+		step := int64(1e9) / unit.count
+		for _, c := range []struct{ from, to, first, last int64 }{
+			{10 * step, 20 * step, 10, 19},
+			{10*step + 1, 20*step + 1, 11, 20},
+			{10*step - 1, 20*step - 1, 10, 19},
+			{10*step + step/2, 1100*step + step/2, 11, 1100},
+		} {
+			var want []string
+			for i := c.first; i <= c.last; i++ {
+				want = append(want, fmt.Sprintf("%s {service_table=%q} %d", seconds(float64(i)/float64(unit.count)),
+					table, i))
+			}
+			slices.Sort(want)
+			for _, direction := range []string{"forward", "backward"} {
+				compareRows(t, table, h, fmt.Sprintf("query_range?limit=5000&direction=%s&start=%d&end=%d&query=%s", direction,
+					base*int64(1e9)+c.from, base*int64(1e9)+c.to, url.QueryEscape(`{service_table="`+table+`"}`)), want, false)
+			}
+		}
 	}
 }
