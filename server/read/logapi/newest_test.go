@@ -168,7 +168,8 @@ func TestSpanEdges(t *testing.T) {
 		}
 		slices.Sort(want)
 		if slices.Sort(got); !slices.Equal(got, want) {
-			t.Errorf("%s from %d to %d, limit %d, %s: got %v, want %v", text, from-at, to-at, limit, direction, got, want)
+			t.Errorf("%s from %d to %d, limit %d, %s: got %v, want %v", text, from-at, to-at, limit, direction, got,
+				want)
 		}
 	}
 	for range 2 {
@@ -215,8 +216,9 @@ func TestCoarseTimes(t *testing.T) {
 			}
 			slices.Sort(want)
 			for _, direction := range []string{"forward", "backward"} {
-				compareRows(t, table, h, fmt.Sprintf("query_range?limit=5000&direction=%s&start=%d&end=%d&query=%s", direction,
-					base*int64(1e9)+c.from, base*int64(1e9)+c.to, url.QueryEscape(`{service_table="`+table+`"}`)), want, false)
+				request := fmt.Sprintf("query_range?limit=5000&direction=%s&start=%d&end=%d&query=%s", direction,
+					base*int64(1e9)+c.from, base*int64(1e9)+c.to, url.QueryEscape(`{service_table="`+table+`"}`))
+				compareRows(t, table, h, request, want, false)
 			}
 		}
 	}
