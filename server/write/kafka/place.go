@@ -59,11 +59,7 @@ func (s *source) places(ctx context.Context, given map[string]map[int32]kgo.Offs
 		for n := range numbers {
 			id := partitionID{topic, n}
 			k, known := kept[id]
-			asked, told := s.asked[id]
-			if !told {
-				asked.offset = -1
-			}
-			delete(s.asked, id)
+			asked := s.takeAsked(id)
 			at, why := place(s.config.Begin, s.all.o.Store.Store(), queues[topic], k, known, asked, has[id])
 			if err := s.settle(ctx, id, queues[topic], k, known, at, why); err != nil {
 				return nil, err
@@ -122,6 +118,18 @@ func place(begin, store, queue string, kept engine.Position, known bool, asked c
 		at, why = has.end, cutShort
 	}
 	return at, why
+}
+
+// takeAsked returns what the group was told last of a partition, and forgets it.
+func (s *source) takeAsked(id partitionID) commit {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	asked, told := s.asked[id]
+	if !told {
+		asked.offset = -1
+	}
+	delete(s.asked, id)
+	return asked
 }
 
 // settle takes a partition over at an offset, and tells whom it concerns.

@@ -32,16 +32,16 @@ type partition struct {
 	end       int64  // offset behind the last message; -1: not known
 }
 
-// source reads topics. Its client calls committed, begin, revoked and lost one at a time.
+// source reads topics. Its client calls committed, begin, revoked and lost one at a time, beside read and outOfRange.
 type source struct {
 	all    *Sources
 	config *Config
 	log    *slog.Logger
 	client *kgo.Client
 	counts counts
-	asked  map[partitionID]commit // what the group was told last, of partitions that are about to begin
 
-	mu         sync.Mutex // protects what follows
+	mu         sync.Mutex             // protects what follows
+	asked      map[partitionID]commit // what the group was told last, of partitions that are about to begin
 	partitions map[partitionID]*partition
 	lanes      map[string]*lane
 	trouble    string // why nothing is read, or a topic is not written; empty: all is well
@@ -245,6 +245,8 @@ func (s *source) askAnew(topic string, why error) {
 
 // committed notes what the group was told of partitions that are about to begin.
 func (s *source) committed(_ context.Context, _ *kgo.Client, answer *kmsg.OffsetFetchResponse) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	note := func(topic string, number int32, offset int64, metadata *string, code int16) {
 		c := commit{offset: offset}
 		if metadata != nil {
