@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -118,4 +120,27 @@ func TestQueueSecured(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestQueueSmallMemory: a server with little memory reads messages that unpack to more than all of it, killed in
+// between, and has each once.
+func TestQueueSmallMemory(t *testing.T) {
+	cluster := brokers(t, kfake.SeedTopics(2, "events"))
+	p := newProducer(t, cluster.ListenAddrs(), kgo.ProducerBatchCompression(kgo.ZstdCompression()),
+		kgo.ProducerLinger(50*time.Millisecond), kgo.ProducerBatchMaxBytes(1<<20))
+	file := queueFile(t, cluster.ListenAddrs(), "name = \"e\"\ntopics = [\"events\"]")
+	dir := filepath.Join(t.TempDir(), "data")
+	values := make([]string, 4000)
+	for i := range values {
+		values[i] = fmt.Sprintf(`{"n":%d,"text":%q}`, i, strings.Repeat("the same words ", 2200))
+	}
+	p.send("events", values...)
+	for range 3 {
+		s := serve(t, []string{"VARVE_MEMORY_LIMIT=256MiB"}, "--config", file, "--data-dir", dir)
+		waitFor(t, func() bool { return strings.Contains(s.get("/v1/queues"), `"partition":1`) })
+		s.signal(syscall.SIGKILL)
+		<-s.ended
+	}
+	s := serve(t, []string{"VARVE_MEMORY_LIMIT=256MiB"}, "--config", file, "--data-dir", dir)
+	s.comes("SELECT count(*), count(DISTINCT n) FROM events", "4000,4000")
 }

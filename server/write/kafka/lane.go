@@ -23,6 +23,24 @@ type batch struct {
 	share   *web.Share
 }
 
+// recordBytes is about the memory of a message besides its value and key.
+const recordBytes = 200
+
+// pieces divides a batch into batches of at most the given bytes, or of one message, and counts their bytes: what one
+// fetch unpacks to may be more than the account of memory has. most 0: there is one piece.
+func (b *batch) pieces(most int64) (list []*batch) {
+	from, bytes := 0, int64(0)
+	for i, r := range b.records {
+		one := int64(len(r.Value)+len(r.Key)) + recordBytes
+		if most > 0 && i > from && bytes+one > most {
+			list = append(list, &batch{records: b.records[from:i], owners: b.owners, bytes: bytes})
+			from, bytes = i, 0
+		}
+		bytes += one
+	}
+	return append(list, &batch{records: b.records[from:], owners: b.owners, bytes: bytes})
+}
+
 // lane writes the messages of one topic, one batch after the other.
 type lane struct {
 	s       *source
@@ -47,7 +65,7 @@ func newLane(s *source, topic string) *lane {
 		took: make(chan struct{}, 1), ended: make(chan struct{})}
 }
 
-// maxWaiting is more than the batches that can wait: a topic is paused before.
+// maxWaiting is more than the batches of several fetches: a topic is paused, or waits for memory, before.
 const maxWaiting = 64
 
 // enqueue adds a batch. If the lane is busy, it waits for a moment, and then the topic is not fetched until the lane is

@@ -79,7 +79,8 @@ func (s *source) read(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	share := s.hold(ctx, 2*s.config.FetchBytes) // what the client has that is not polled
+	// What the client has that is not polled. All sources leave most of the account to messages and to others.
+	share := s.hold(ctx, s.bounded(2*s.config.FetchBytes, int64(4*len(s.all.list))))
 	defer share.Release()
 	if s.client, err = kgo.NewClient(opts...); err != nil {
 		return err
@@ -120,7 +121,7 @@ const maxPoll = 20_000
 func (s *source) hold(ctx context.Context, bytes int64) *web.Share {
 	for try := 0; ; try++ {
 		share := s.all.o.Intake.Share()
-		err := share.Hold(ctx, bytes)
+		err := share.Hold(ctx, s.bounded(bytes, 2)) // a message alone may be larger than the account
 		if err == nil || ctx.Err() != nil {
 			return share
 		}
@@ -128,6 +129,14 @@ func (s *source) hold(ctx context.Context, bytes int64) *web.Share {
 		s.troubled(fmt.Errorf("messages wait for memory: %w", err))
 		pause(ctx, pauseAfter(try))
 	}
+}
+
+// bounded returns bytes, at most the given part of the account of memory.
+func (s *source) bounded(bytes, part int64) int64 {
+	if limit := s.all.o.Intake.Limit(); limit > 0 {
+		return min(bytes, limit/part)
+	}
+	return bytes
 }
 
 // pause waits for some time, or until ctx ends.
@@ -155,14 +164,8 @@ func (s *source) batch(t *kgo.FetchTopic) *batch {
 		p.end = max(p.end, f.HighWatermark)
 		b.records = append(b.records, f.Records...)
 	}
-	for _, r := range b.records {
-		b.bytes += int64(len(r.Value)+len(r.Key)) + recordBytes
-	}
 	return b
 }
-
-// recordBytes is about the memory of a message besides its value and key.
-const recordBytes = 200
 
 // dispatch hands messages to the lane of their topic, once there is memory for them.
 func (s *source) dispatch(ctx context.Context, b *batch) {
@@ -170,8 +173,10 @@ func (s *source) dispatch(ctx context.Context, b *batch) {
 		return
 	}
 	l := s.lane(ctx, b.records[0].Topic)
-	b.share = s.hold(ctx, b.bytes)
-	l.enqueue(ctx, b)
+	for _, piece := range b.pieces(s.all.o.Intake.Limit() / 8) {
+		piece.share = s.hold(ctx, piece.bytes)
+		l.enqueue(ctx, piece)
+	}
 }
 
 // lane finds or begins the lane of a topic.
