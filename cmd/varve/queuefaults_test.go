@@ -105,7 +105,8 @@ func TestQueueSecured(t *testing.T) {
 			cluster := brokers(t, kfake.SeedTopics(1, "events"), kfake.EnableSASL(),
 				kfake.Superuser(mechanism, "reader", "hunter2"), kfake.Superuser("SCRAM-SHA-256", "writer", "pw"),
 				kfake.TLS(&tls.Config{Certificates: []tls.Certificate{pair}}))
-			p := newProducer(t, cluster.ListenAddrs(), kgo.SASL(scram.Auth{User: "writer", Pass: "pw"}.AsSha256Mechanism()),
+			p := newProducer(t, cluster.ListenAddrs(),
+				kgo.SASL(scram.Auth{User: "writer", Pass: "pw"}.AsSha256Mechanism()),
 				kgo.DialTLSConfig(&tls.Config{InsecureSkipVerify: true})) // the test is about the other side
 			p.send("events", numbered(0, 10)...)
 			table := fmt.Sprintf("name = \"e\"\ntopics = [\"events\"]\ntls = true\ntls_ca = %q\nsasl_mechanism = %q\n"+
