@@ -23,7 +23,8 @@ func TestTakenCut(t *testing.T) {
 		whole = append(whole, piece...)
 	}
 	steps, records, err := readTaken(whole)
-	if err != nil || len(records) != 2 || len(steps) != 2 || steps[0] != taking.Steps[0] || steps[1] != taking.Steps[1] {
+	if err != nil || len(records) != 2 || len(steps) != 2 || steps[0] != taking.Steps[0] ||
+		steps[1] != taking.Steps[1] {
 		t.Fatalf("read %v, %d records, %v", steps, len(records), err)
 	}
 	boundaries := 0
