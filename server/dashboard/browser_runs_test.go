@@ -181,6 +181,28 @@ func TestLogsOneRunRefreshed(t *testing.T) {
 	}
 }
 
+// TestLogsOffersClosedAtOnce: offers that are closed before they are asked for are not asked for.
+func TestLogsOffersClosedAtOnce(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.ingest(t, "app", shopLines(100, time.Second))
+	g := gated(t, s, logKinds)
+	p := open(t, g.server, "/dashboard/logs#t=app")
+	p.rowsShown()
+	g.close("sample")
+	eval[bool](p, `(() => {
+		const box = document.querySelector('#logs-search'), key = { key: 'Enter', bubbles: true, cancelable: true };
+		box.focus();
+		box.value = 'level:';
+		box.dispatchEvent(new InputEvent('input', { bubbles: true }));
+		return box.dispatchEvent(new KeyboardEvent('keydown', key)) || true;
+	})()`)
+	p.quiet()
+	if came, left := g.counts("sample"); came != left {
+		t.Errorf("%d questions for values were asked, %d of them given up", came, left)
+	}
+}
+
 // holds waits until a gate holds requests of a kind.
 func (p *page) holds(g *gate, kind string, n int) {
 	p.t.Helper()

@@ -53,6 +53,7 @@ function keptValues(scope, name, signal) {
   const key = JSON.stringify([db.value, range.value, scope.table, name]), have = kept.get(key);
   if (asking.key !== key) asking.control.abort(new DOMException('superseded', 'AbortError'));
   if (have && Date.now() - have.at < fresh) return have.values;
+  if (signal.aborted) return Promise.reject(signal.reason); // they were closed while this module was loaded
   const control = new AbortController();
   signal.addEventListener('abort', () => control.abort(signal.reason));
   const values = valuesOf(scope, name, control.signal);
