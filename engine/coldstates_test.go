@@ -15,6 +15,7 @@ import (
 	"varve/engine/bucket"
 	"varve/engine/bucket/buckettest"
 	"varve/engine/filter"
+	"varve/engine/invariant"
 	"varve/engine/manifest"
 	"varve/engine/parts"
 	"varve/engine/scan"
@@ -487,7 +488,8 @@ func TestColdNeedle(t *testing.T) {
 		if err != nil || len(rows) != c.rows {
 			t.Errorf("%s: %d rows, want %d: %v", c.name, len(rows), c.rows, err)
 		}
-		if n := b.readCount() - before; (n > 0) != (c.rows > 0) {
+		// Builds with invariants read what filters refute, to check it.
+		if n := b.readCount() - before; (n > 0) != (c.rows > 0) && !invariant.On {
 			t.Errorf("%s: the bucket was asked %d times", c.name, n)
 		}
 	}
