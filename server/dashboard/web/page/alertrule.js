@@ -29,6 +29,7 @@ const asSQL = (query) => query.replace(pieces, (piece, name) => (name ? `$${name
  */
 export function Details({ rule, group, by, onSilence }) {
   const sql = rule.language === 'sql', annotations = Object.entries(rule.annotations ?? {});
+  /** @type {Record<string, string>} */
   const at = group.database ? { db: group.database } : {};
   return html`<div class="rule-details">
     ${rule.lastError && html`<div class="error" role="note"><div class="text">${visible(rule.lastError)}</div></div>`}
