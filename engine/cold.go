@@ -111,7 +111,7 @@ type ColdStats struct {
 	Moved       int64  `json:"moved"`     // parts, since the start
 	MovedBytes  int64  `json:"moved_bytes"`
 	Failures    int64  `json:"failures"`               // moves that failed, since the start
-	LastFailure string `json:"last_failure,omitempty"` // why the last move failed, if none succeeded since
+	LastFailure string `json:"last_failure,omitempty"` // why a move failed, if none succeeded since
 }
 
 // Cold describes the cold parts of the store.

@@ -428,6 +428,27 @@ func TestColdTold(t *testing.T) {
 	mustClose(t, e)
 }
 
+// TestColdFailureOfPartThatGoes forgets why a move failed once its part is gone.
+func TestColdFailureOfPartThatGoes(t *testing.T) {
+	o, b := coldOptions(t, testOptions(vfs.NewMem()))
+	e := mustOpen(t, o)
+	coldTable(t, e, b, "other", appendOnly)
+	writeMany(t, e, public("a"), appendOnly, 100, 3_000)
+	if err := e.Flush(ctx, public("a")); err != nil {
+		t.Fatal(err)
+	}
+	b.set(func(context.Context, string, string) error { return errors.New("no route to host") }, nil)
+	if err := e.mover.pass(ctx); err == nil || e.Cold().LastFailure == "" || e.Cold().Waiting == 0 {
+		t.Fatalf("the move fails with %v: %+v", err, e.Cold())
+	}
+	b.set(nil, nil)
+	if err := e.DropTables(ctx, []schema.Name{public("a")}); err != nil {
+		t.Fatal(err)
+	}
+	settleCold(t, e, b, "the table is gone")
+	mustClose(t, e)
+}
+
 // TestColdUnfinished removes what an upload has left that did not end, once it is a week old.
 func TestColdUnfinished(t *testing.T) {
 	root := t.TempDir()

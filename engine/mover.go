@@ -138,7 +138,9 @@ func (m *mover) pass(ctx context.Context) error {
 		}
 	}
 	m.mu.Lock()
-	m.waiting = waiting
+	if m.waiting = waiting; waiting == 0 {
+		m.why = "" // what failed has moved, or its part is gone
+	}
 	m.mu.Unlock()
 	return errors.Join(failed, m.sweep(ctx))
 }
