@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -105,10 +104,8 @@ func runAnalytics(ctx context.Context, o *options) (err error) {
 	if err := r.print(os.Stdout); err != nil {
 		return err
 	}
-	if o.json != "" {
-		if err := r.writeJSON(o.json); err != nil {
-			return err
-		}
+	if err := writeJSON(o.json, r); err != nil {
+		return err
 	}
 	return r.failed()
 }
@@ -313,13 +310,4 @@ func writeRows(ctx context.Context, name string, set *gen.Set, batch int64) (err
 		}
 	}
 	return nil
-}
-
-// writeJSON writes the report into a file.
-func (r *AnalyticsReport) writeJSON(name string) error {
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name, append(b, '\n'), 0o644)
 }

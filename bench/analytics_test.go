@@ -156,7 +156,7 @@ func TestAnalyticsReport(t *testing.T) {
 		t.Errorf("what a peer cannot do is a failure: %v", err)
 	}
 	name := filepath.Join(t.TempDir(), "out.json")
-	if err := r.writeJSON(name); err != nil {
+	if err := writeJSON(name, r); err != nil {
 		t.Fatal(err)
 	}
 	var back AnalyticsReport

@@ -82,18 +82,14 @@ func runLogs(ctx context.Context, o *options) (err error) {
 	for i := range queries {
 		askLogs(ctx, servers, &queries[i], queries[i].Address(start, start.Add(24*time.Hour)), o.queryRuns)
 	}
-	if err := errors.Join(<-profiled, printLogs(os.Stdout, o, servers, queries)); err != nil || o.json == "" {
+	if err := errors.Join(<-profiled, printLogs(os.Stdout, o, servers, queries)); err != nil {
 		return err
 	}
 	var all []logFigure
 	for _, s := range servers {
 		all = append(all, s.figures...)
 	}
-	b, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(o.json, append(b, '\n'), 0o644)
+	return writeJSON(o.json, all)
 }
 
 // logServers starts the servers. What was started is returned with an error.

@@ -150,10 +150,7 @@ func run(ctx context.Context, o *options) error {
 		reports = append(reports, r)
 		failures = append(failures, err, r.failed())
 	}
-	if o.json != "" {
-		failures = append(failures, writeJSON(o.json, reports))
-	}
-	return errors.Join(failures...)
+	return errors.Join(append(failures, writeJSON(o.json, reports))...)
 }
 
 // runOne measures one server and fills r with what was learnt, also when it fails on the way.

@@ -100,14 +100,7 @@ func runMetrics(ctx context.Context, o *options) (err error) {
 	if err := printMetrics(os.Stdout, reports); err != nil {
 		return err
 	}
-	if o.json == "" {
-		return nil
-	}
-	b, err := json.MarshalIndent(reports, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(o.json, append(b, '\n'), 0o644)
+	return writeJSON(o.json, reports)
 }
 
 // contestants starts our server and the others: those of -peers, else the stock server of this machine if it has one.

@@ -138,8 +138,12 @@ func (r *Report) failed() error {
 	return nil
 }
 
-func writeJSON(name string, reports []Report) error {
-	b, err := json.MarshalIndent(reports, "", "  ")
+// writeJSON writes what a run found into a file; without a name it writes nothing.
+func writeJSON(name string, found any) error {
+	if name == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(found, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -20,34 +19,21 @@ type expiry struct {
 	parts     prometheus.Counter // that were dropped
 }
 
-// tendPeriod is the period of the maintenance that nothing else triggers.
-const tendPeriod = 10 * time.Second
-
 // tend drops what has expired, lays the ballast again, removes old snapshots, and has the merger look at all tables:
 // options that act at once may have changed.
 func (x *expiry) tend(ctx context.Context) {
-	tick := time.NewTicker(tendPeriod)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if x.space.readOnly() != nil {
-				continue
+	x.tending(ctx, nil, func() {
+		x.ballast.lay()
+		x.backups.sweep()
+		for _, r := range x.catalog.Load().regions {
+			if err := x.drop(r); err != nil && ctx.Err() == nil && x.space.isNews(err) {
+				x.o.Logger.Error("expired parts cannot be dropped", "table", r.snap.Load().schema.Name.String(),
+					"error", err)
 			}
-			x.ballast.lay()
-			x.backups.sweep()
-			for _, r := range x.catalog.Load().regions {
-				if err := x.drop(r); err != nil && ctx.Err() == nil && x.space.isNews(err) {
-					x.o.Logger.Error("expired parts cannot be dropped", "table", r.snap.Load().schema.Name.String(),
-						"error", err)
-				}
-				x.merger.push(freshParts, r)
-				x.merger.push(mergedParts, r)
-			}
+			x.merger.push(freshParts, r)
+			x.merger.push(mergedParts, r)
 		}
-	}
+	})
 }
 
 // drop drops the parts whose rows have all passed the table's ttl, including parts that are set aside.

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"maps"
 	"math"
 	"sync"
@@ -25,6 +26,27 @@ type inventory struct {
 	space    *space
 	// leastTable is above the ids of all tables that the log and the parts name. It is set before the store is ready.
 	leastTable schema.TableID
+}
+
+// tendPeriod is the period of the maintenance that nothing else triggers.
+const tendPeriod = 10 * time.Second
+
+// tending calls f each tendPeriod, and at each element of now, until ctx is done; not while the store is read-only. A
+// nil channel never has an element.
+func (v *inventory) tending(ctx context.Context, now <-chan struct{}, f func()) {
+	tick := time.NewTicker(tendPeriod)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		case <-now:
+		}
+		if v.space.readOnly() == nil {
+			f()
+		}
+	}
 }
 
 // apply makes an edit of the manifest. If the disk is full, it gives up the ballast and tries again.

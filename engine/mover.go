@@ -71,21 +71,11 @@ var errOtherBytes = errors.New("the bucket holds other bytes than were uploaded"
 
 // loop moves parts until the store closes.
 func (m *mover) loop(ctx context.Context) {
-	tick := time.NewTicker(tendPeriod)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-			if m.space.readOnly() != nil {
-				continue
-			}
-			if err := m.pass(ctx); ctx.Err() == nil {
-				m.tell(err)
-			}
+	m.tending(ctx, nil, func() {
+		if err := m.pass(ctx); ctx.Err() == nil {
+			m.tell(err)
 		}
-	}
+	})
 }
 
 // tell logs that passes fail, when they begin to and once an hour, and that they no longer do.

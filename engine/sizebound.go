@@ -117,22 +117,11 @@ func (x *sizeBound) look() {
 
 // loop holds the bounds until the store closes.
 func (x *sizeBound) loop(ctx context.Context) {
-	tick := time.NewTicker(tendPeriod)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		case <-x.grown:
-		}
-		if x.space.readOnly() != nil {
-			continue
-		}
+	x.tending(ctx, x.grown, func() {
 		if err := x.hold(); err != nil && ctx.Err() == nil && x.space.isNews(err) {
 			x.o.Logger.Error("parts beyond max_size cannot be dropped", "error", err)
 		}
-	}
+	})
 }
 
 // hold drops the oldest parts of the databases that are above their bounds. Errors of one keep it from no other.
