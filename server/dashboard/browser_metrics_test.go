@@ -294,11 +294,8 @@ func TestD32MetricsMany(t *testing.T) {
 	if first := p.text(".chart-legend tbody tr"); !strings.Contains(first, "p1999") {
 		t.Errorf("the first is %q", first)
 	}
-	nodes := eval[int](p, `document.querySelectorAll('*').length`)
-	redraw := eval[float64](p, chartRedrawn)
-	t.Logf("2,000 series: %d elements, 200 drawn anew in %.0f ms, the median of 5", nodes, redraw)
-	if nodes > 5000 || redraw > 1000 && !slowed() {
-		t.Errorf("%d elements, drawn anew in %.0f ms", nodes, redraw)
+	if nodes := eval[int](p, `document.querySelectorAll('*').length`); nodes > 5000 {
+		t.Errorf("%d elements", nodes)
 	}
 	p.shot("metrics-many")
 	p.button("topk(50, …)")
