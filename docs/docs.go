@@ -6,8 +6,9 @@ import (
 	"io/fs"
 )
 
-// packed has the documents of those who send and ask, as browsers get them, and the one that explains the keys of the
-// configuration; the others of operators, and those of formats, are read in the tree.
+// packed has the documents of those who send and ask, as browsers get them, the one that explains the keys of the
+// configuration, and the boards that the dashboard shows as its own; the others of operators, and those of formats, are
+// read in the tree.
 //
 //go:embed packed
 var packed embed.FS

@@ -18,7 +18,8 @@ var update = flag.Bool("update", false, "write the packed documents anew")
 
 // shown are the documents that are packed.
 var shown = []string{
-	"config.md", "http.md", "ingest/journald.md", "ingest/json-lines.md", "ingest/json-put.md",
+	"config.md", "connect/access.json", "connect/hosts.json", "connect/varve.json",
+	"http.md", "ingest/journald.md", "ingest/json-lines.md", "ingest/json-put.md",
 	"ingest/line-protocol.md", "ingest/log-push.md",
 	"ingest/otlp.md", "ingest/remote-write.md", "ingest/syslog.md", "pipelines.md", "promql.md", "sql.md", "vrl.md",
 }

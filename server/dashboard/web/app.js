@@ -25,6 +25,7 @@ const pages = [
   { name: 'sql', title: 'SQL', key: 's', load: () => import('./page/sql.js') },
   { name: 'metrics', title: 'Metrics', key: 'm', load: () => import('./page/metrics.js') },
   { name: 'traces', title: 'Traces', key: 't', load: () => import('./page/traces.js') },
+  { name: 'boards', title: 'Boards', key: 'b', load: () => import('./page/boards.js') },
   { name: 'alerts', title: 'Alerts', key: 'a', load: () => import('./page/alerts.js') },
   { name: 'pipelines', title: 'Pipelines', key: 'p', load: () => import('./page/pipelines.js') },
   { name: 'ingest', title: 'Ingest', key: 'i', load: () => import('./page/ingest.js') },

@@ -14,7 +14,7 @@ export const all = signal([]);
 const localName = () => `saved.${user.value}`;
 
 /** slug is a name as an address takes it. @param {string} name */
-const slug = (name) => encodeURIComponent(name.trim().toLowerCase().replace(/\s+/g, '-')).replaceAll('%', '~')
+export const slug = (name) => encodeURIComponent(name.trim().toLowerCase().replace(/\s+/g, '-')).replaceAll('%', '~')
   .slice(0, 100);
 
 /** load asks the server for its saved views. */

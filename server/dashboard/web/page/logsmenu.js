@@ -1,16 +1,17 @@
 // The menu of the Logs page: kept views, links, export, and earlier searches.
 
 import { html, useEffect, useState } from '../lib/ui.js';
+import { bring } from '../core/api.js';
 import { count, duration } from '../core/format.js';
 import * as router from '../core/router.js';
 import * as saved from '../core/saved.js';
-import { session, zone } from '../core/state.js';
+import { closed, session, zone } from '../core/state.js';
 import * as store from '../core/store.js';
 import { second, showShort } from '../core/time.js';
 import { Icon } from '../ui/icons.js';
 import { keep, remove } from '../ui/keep.js';
 import { copyLink } from '../ui/link.js';
-import { ruleOf } from './logsrule.js';
+import { panelOf, ruleOf } from './logsrule.js';
 import { rangeText } from '../ui/timepicker.js';
 import { historyName } from './logsrun.js';
 
@@ -18,6 +19,15 @@ import { historyName } from './logsrun.js';
 function makeRule(run) {
   const scope = run.scope.value;
   if (scope?.roles.time) void router.go('alerts', { make: '1', lang: 'sql', e: ruleOf(scope, run.state.get('db')) });
+}
+
+/** putOnBoard puts what is looked at on a board. @param {import('./logsrun.js').LogsRun} run */
+async function putOnBoard(run) {
+  const scope = run.scope.value;
+  if (!scope?.roles.time) return;
+  const { put } = await bring(() => import('./boardput.js'));
+  put({ title: scope.table, type: 'logs', lang: 'sql', w: 24, h: 10,
+    queries: [{ q: panelOf(scope, run.state.get('cols')), name: '' }] });
 }
 
 /**
@@ -44,6 +54,9 @@ export function LogsMenu({ run, onExport, close }) {
       ${session.value.features?.includes('rules') && html`<button role="menuitem"
         disabled=${!run.scope.value?.roles.time} onClick=${does(() => makeRule(run))}>
         <${Icon} name="alerts" />Make a rule…</button>`}
+      ${session.value.features?.includes('dashboards') && html`<button role="menuitem" title=${closed.value}
+        disabled=${!run.scope.value?.roles.time || closed.value !== ''} onClick=${does(() => void putOnBoard(run))}>
+        <${Icon} name="boards" />Put on a board…</button>`}
       ${views.length > 0 && html`<hr /><span class="soft small">Kept views</span>
         ${views.map((s) => html`<span class="row" key=${s.id}>
           <button class="grow" role="menuitem" onClick=${does(() => void router.go('logs', s.definition.keys))}>

@@ -1,10 +1,10 @@
 // One panel of the Metrics page: an expression, its graph, its table at one moment, and what it is made of.
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
-import { described } from '../core/api.js';
+import { bring, described } from '../core/api.js';
 import { duration, oneLine, plural } from '../core/format.js';
 import * as router from '../core/router.js';
-import { db, range, session, zone } from '../core/state.js';
+import { closed, db, range, session, zone } from '../core/state.js';
 import { nowNanos, parseTime } from '../core/time.js';
 import { Editor, load } from '../ui/editor.js';
 import { ErrorBox } from '../ui/error.js';
@@ -159,7 +159,9 @@ export function Panel(props) {
         onClick=${() => copy(asCurl())}>curl</button>
       ${session.value.features?.includes('rules') && html`<button class="small" disabled=${!v.q}
         title="Make a rule of the expression"
-        onClick=${() => router.go('alerts', { make: '1', e: v.q })}>Rule</button>`}`}
+        onClick=${() => router.go('alerts', { make: '1', e: v.q })}>Rule</button>`}
+      ${session.value.features?.includes('dashboards') && html`<button class="small" disabled=${!v.q || closed.value !== ''}
+        title=${closed.value || 'Put it on a board'} onClick=${() => void putOnBoard(v)}>Board</button>`}`}
       ${(count > 1 || v.q) && icon('copy', 'Duplicate the panel', props.onCopy)}
       ${count > 1 && html`${icon('up', 'Move the panel up', () => props.onMove(-1), place === 0)}
         ${icon('down', 'Move the panel down', () => props.onMove(1), place === count - 1)}
@@ -180,6 +182,13 @@ export function Panel(props) {
 async function understand(query) {
   const { data: node } = await ask.post('parse_query', { query }, { background: true });
   return { node, known: await ask.knownOf(selectors(node).map((s) => s.name ?? '')) };
+}
+
+/** putOnBoard puts an expression on a board, as it is looked at. @param {import('./metricspanels.js').Panel} v */
+async function putOnBoard(v) {
+  const { put } = await bring(() => import('./boardput.js'));
+  put({ title: oneLine(v.q, 80), type: v.view === 'table' ? 'table' : 'graph', lang: 'promql', unit: v.unit === 'auto' ? ''
+    : v.unit, form: v.stack ? 'stacked' : 'line', queries: [{ q: v.q, name: '' }] });
 }
 
 const dragType = 'application/x-varve-panel';

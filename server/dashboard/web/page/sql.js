@@ -1,11 +1,12 @@
 // The SQL page: a tree of tables, an editor with tabs, and what the statements gave: table, chart, plan, JSON, log.
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from '../lib/ui.js';
-import { count } from '../core/format.js';
+import { bring } from '../core/api.js';
+import { count, oneLine } from '../core/format.js';
 import { format, statementAt } from '../core/statements.js';
 import * as saved from '../core/saved.js';
 import * as router from '../core/router.js';
-import { refresh, session } from '../core/state.js';
+import { closed, refresh, session } from '../core/state.js';
 import * as store from '../core/store.js';
 import { Editor, load } from '../ui/editor.js';
 import { Icon } from '../ui/icons.js';
@@ -122,16 +123,15 @@ export function Page({ state }) {
     openTab(sql);
     void run.run(sql, limit);
   };
+  const under = () => statementAt(editor.current?.text() ?? tab.text, editor.current?.selection().from ?? 0)?.text;
   const explain = () => {
-    const text = editor.current?.text() ?? tab.text;
-    const s = statementAt(text, editor.current?.selection().from ?? 0)?.text;
+    const s = under();
     if (!s || run.busy.value) return;
     state.set({ view: 'plan' });
     void run.run(/^\s*EXPLAIN\b/i.test(s) ? s : 'EXPLAIN ANALYZE ' + s, limit);
   };
   const makeRule = () => {
-    const text = editor.current?.text() ?? tab.text;
-    const s = statementAt(text, editor.current?.selection().from ?? 0)?.text;
+    const s = under();
     if (s) router.go('alerts', { make: '1', lang: 'sql', e: s.replace(/\$(from|to)\b/g, ':$1') });
   };
   const insert = (/** @type {string} */ text) => {
@@ -195,6 +195,9 @@ export function Page({ state }) {
           <button class="small" aria-disabled=${busy} onClick=${explain}>Explain</button>
           ${session.value.features?.includes('rules') && html`<button class="small"
             title="Make a rule of the statement under the cursor" onClick=${makeRule}>Rule</button>`}
+          ${session.value.features?.includes('dashboards') && html`<button class="small" disabled=${closed.value !== ''}
+            title=${closed.value || 'Put the statement under the cursor on a board'}
+            onClick=${() => void putOnBoard(under(), v)}>Board</button>`}
           <button class="small" onClick=${() => editor.current?.setText(format(editor.current.text()))}>Format</button>
           <span class="grow"></span>
           <label>at most <select aria-label="At most so many rows" value=${String(limit)}
@@ -216,6 +219,19 @@ export function Page({ state }) {
           toast('Opened in a tab');
         }} onClose=${() => setHistory(false)} />`}
     </div>`;
+}
+
+/**
+ * putOnBoard puts a statement on a board, in the form that is looked at.
+ * @param {string|undefined} sql
+ * @param {Record<string, any>} v the state of the page
+ */
+async function putOnBoard(sql, v) {
+  if (!sql) return;
+  const { put } = await bring(() => import('./boardput.js'));
+  const graph = v.view === 'chart', form = ['stacked', 'bars', 'points'].includes(v.kind) ? v.kind : 'line';
+  put({ title: oneLine(sql, 80), type: graph ? 'graph' : 'table', lang: 'sql', unit: v.unit, form,
+    queries: [{ q: sql, name: '' }] });
 }
 
 /** Refresh runs the last statements as often as the time panel says. @param {{run: SQLRun}} props */

@@ -35,8 +35,16 @@ function Reading({ name }) {
   }, [list, place]);
   if (error) return html`<${ErrorBox} error=${error} />`;
   if (text === null) return html`<p class="state soft wait" role="status">Reading …</p>`;
-  const say = (/** @type {string} */ t) => within(t, name);
-  return html`<article class="document-text" ref=${box}>${list.map((b, i) => {
+  return html`<article class="document-text" ref=${box}><${Blocks} list=${list} from=${name} /></article>`;
+}
+
+/**
+ * Blocks draws a text that is written in Markdown.
+ * @param {{list: import('../core/markdown.js').Block[], from: string}} props from: the document it stands in
+ */
+export function Blocks({ list, from }) {
+  const say = (/** @type {string} */ t) => within(t, from);
+  return list.map((b, i) => {
     switch (b.kind) {
       case 'heading': return html`<div key=${i} role="heading" aria-level=${b.level + 2}
         class=${`heading level-${b.level}`} data-place=${b.id}>${say(b.text)}</div>`;
@@ -51,7 +59,7 @@ function Reading({ name }) {
           </tbody></table></div>`;
       default: return html`<p key=${i}>${say(b.text)}</p>`;
     }
-  })}</article>`;
+  });
 }
 
 /**
