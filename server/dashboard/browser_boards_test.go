@@ -116,6 +116,10 @@ func TestBoardShows(t *testing.T) {
 	}
 	p.quiet()
 	p.shot("board")
+	p.size(380, 760)
+	p.quiet()
+	p.shot("board-narrow")
+	p.size(1280, 800)
 	if n := s.sql(t, "SELECT count(*) FROM shop")[0][0]; fmt.Sprint(n) != "60" {
 		t.Errorf("%v rows are left", n)
 	}

@@ -53,7 +53,7 @@ func TestD85Pages(t *testing.T) {
 		!strings.HasPrefix(path, "/varve/dashboard/logs") {
 		t.Errorf("the address is %s", path)
 	}
-	for _, name := range []string{"sql", "metrics", "traces", "alerts", "pipelines", "ingest", "status"} {
+	for _, name := range []string{"sql", "metrics", "traces", "boards", "alerts", "pipelines", "ingest", "status"} {
 		eval[bool](p,
 			fmt.Sprintf(
 				`(() => { [...document.querySelectorAll('#rail a.page')]

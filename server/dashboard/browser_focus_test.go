@@ -58,6 +58,8 @@ func TestFocusStays(t *testing.T) {
 			`document.querySelector('.metrics-results table')`},
 		{"metrics", ""}, {"traces", ""}, {"traces#view=operations", `document.querySelector('table tbody tr')`},
 		{"traces#id=" + traceID(0), `document.querySelector('.waterfall .grid-row .operation')`},
+		{"boards", `document.querySelectorAll('.boards li').length === 4`},
+		{"boards#board=ready%3Aservices", `document.querySelectorAll('.board-rows tbody tr').length > 0`},
 		{"alerts", `document.querySelector('.alerts .state h2')`},
 		{"pipelines#name=shop&s=info%20hello", ""}, {"ingest#t=app", ""}, {"status", ""},
 		{"status#tab=tables", `document.querySelector('table.tables tbody tr')`},

@@ -381,3 +381,30 @@ func TestD34MetricsExplain(t *testing.T) {
 			document.querySelector('.state').innerText.includes('Its first sample is from')`)
 	p.shot("metrics-nodata")
 }
+
+// TestMetricsBegins: without an expression the page shows small charts of the metrics there are, by the beginnings of
+// their names; one that is chosen becomes the expression.
+func TestMetricsBegins(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	shopMetrics(t, s)
+	p := open(t, s, "/dashboard/metrics")
+	p.wait("a chart for each, a histogram once", `[...document.querySelectorAll('.small-chart .text')].map((e) =>
+		e.innerText).join() === 'http_duration_bucket,http_requests_total,room_temperature'`)
+	p.wait("their lines", `document.querySelectorAll('.small-chart svg[role=img]').length === 3`)
+	want := s.evaluate(t, "query", url.Values{"query": {"avg(room_temperature)"}})
+	last := eval[string](p, `document.querySelectorAll('.small-chart')[2].querySelector('b').innerText`)
+	if v, err := strconv.ParseFloat(last, 64); err != nil || v < 20 || v > 28 || len(want) != 1 {
+		t.Errorf("the mean is %q, the server says %v", last, want)
+	}
+	p.quiet()
+	p.shot("metrics-begin")
+	p.button("http 2")
+	p.wait("those of one beginning", `document.querySelectorAll('.small-chart').length === 2`)
+	p.fill(".beginnings input", "requests")
+	p.wait("the one with this in its name", `document.querySelectorAll('.small-chart').length === 1`)
+	p.click(".small-chart")
+	p.wait("its expression",
+		`new URLSearchParams(location.hash.slice(1)).get('q') === 'rate(http_requests_total[5m])' &&
+			document.querySelector('.metrics-graph canvas')`)
+}

@@ -22,6 +22,8 @@ var everyPage = []struct{ name, state, ready string }{
 			document.querySelectorAll('.sql-tree .table-node').length > 0)`},
 	{"metrics", "q=rate(http_requests_total%5B1m%5D)", `document.querySelector('.chart canvas')`},
 	{"traces", "", `document.querySelectorAll('.traces-list tbody tr').length > 0`},
+	{"boards", "board=ready%3Aservices", `document.querySelectorAll('.board-panel .chart canvas').length === 4 &&
+		document.querySelectorAll('.board-rows tbody tr').length > 0 && !document.querySelector('.board-content .wait')`},
 	{"alerts", "", `document.querySelector('.alerts .state h2, .rule')`},
 	{"pipelines", "name=shop&s=info%20hello", `document.querySelectorAll('.dry tbody tr').length > 0`},
 	{"ingest", "t=app",

@@ -32,7 +32,7 @@ const sharing = { sync: 'board', onWider: () => shift(0),
 /** @param {{panel: Panel, answer: Answer, text: string}} props text: of a panel of text, with its variables filled */
 export function Drawing({ panel, answer, text }) {
   const unit = units[panel.unit] ?? units.number;
-  if (panel.type === 'text') return html`<div class="board-text"><${Marked} text=${text} /></div>`;
+  if (panel.type === 'text') return html`<div class="board-text document-text"><${Marked} text=${text} /></div>`;
   switch (answer.kind) {
     case 'lines': return html`<${Lines} panel=${panel} answer=${answer} unit=${unit} />`;
     case 'values': return html`<${Figures} values=${answer.values} write=${unit.write} />`;

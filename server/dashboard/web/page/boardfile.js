@@ -42,8 +42,8 @@ export function Import({ onClose, onKept }) {
   };
   return html`<${Dialog} className="board-edit" title="Import a board" onClose=${onClose}>
     <form onSubmit=${(e) => { e.preventDefault(); void keep(); }}>
-      <p>A board that was exported here, or a dashboard in the form that most tools share, as far as its panels ask PromQL
-        or SQL.</p>
+      <p>A board that was exported here, or a dashboard in the form that most tools share, as far as its panels ask
+        PromQL or SQL.</p>
       <p><input type="file" accept=".json,application/json" aria-label="File" onChange=${take} /></p>
       <label class="wide">or its text<textarea class="mono" rows="6" spellcheck=${false} value=${text}
         onInput=${(e) => setText(e.target.value)}></textarea></label>
@@ -51,8 +51,8 @@ export function Import({ onClose, onKept }) {
       ${found && html`<label class="wide">Name<input value=${name || found.board.name}
           onInput=${(e) => setName(e.target.value)} /></label>
         <p role="status">${plural(found.board.panels.length, 'panel')},
-          ${' '}${plural(found.board.variables.length, 'variable')}${found.left.length > 0 ? '. Left out or changed:' : '.'}
-          </p>
+          ${' '}${plural(found.board.variables.length, 'variable')}${found.left.length > 0
+            ? '. Left out or changed:' : '.'}</p>
         <ul class="board-left">${found.left.map((l, i) => html`<li key=${i}>${l}</li>`)}</ul>`}
       <div class="buttons"><button type="button" onClick=${onClose}>Cancel</button>
         <button class="primary" disabled=${!found}>Keep it</button></div>

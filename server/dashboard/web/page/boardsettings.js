@@ -16,6 +16,10 @@ import { toast } from '../ui/toast.js';
 /** refreshes are those that the time picker offers, s. */
 const refreshes = [0, 5, 10, 30, 60, 300];
 
+/** fresh is a variable that is not named yet. @type {Variable} */
+const fresh = { name: '', label: '', kind: 'query', lang: 'promql', query: '', options: [], multi: true, all: true,
+  value: [everything] };
+
 /** @param {{id: string, board: Board, onDone: (b: Board) => void, onClose: () => void}} props */
 export function Settings({ id, board, onDone, onClose }) {
   const [b, setBoard] = useState(board);
@@ -39,12 +43,12 @@ export function Settings({ id, board, onDone, onClose }) {
             </option></select></label></div>
       <h3>Variables</h3>
       ${b.variables.map((v, i) => html`<${VariableForm} key=${i} variable=${v}
-        onChange=${(/** @type {Variable} */ next) => set({ variables: b.variables.map((o, k) => (k === i ? next : o)) })}
+        onChange=${(/** @type {Variable} */ next) =>
+          set({ variables: b.variables.map((o, k) => (k === i ? next : o)) })}
         onUp=${i > 0 ? () => set({ variables: moved(b.variables, i, i - 1) }) : null}
         onRemove=${() => set({ variables: b.variables.filter((_, k) => k !== i) })} />`)}
       <p><button type="button" class="small" disabled=${b.variables.length >= mostVariables}
-        onClick=${() => set({ variables: [...b.variables, { name: '', label: '', kind: 'query', lang: 'promql', query: '',
-          options: [], multi: true, all: true, value: [everything] }] })}><${Icon} name="plus" />Variable</button></p>
+        onClick=${() => set({ variables: [...b.variables, fresh] })}><${Icon} name="plus" />Variable</button></p>
       ${!id.startsWith('ready:') && html`<${Revisions} id=${id} revision=${board.revision}
         onTake=${(/** @type {Board} */ old) => { onDone({ ...old, revision: board.revision });
           toast(`Revision ${old.revision} is shown: save it to keep it`); }} />`}
@@ -66,8 +70,8 @@ function VariableForm({ variable: v, onChange, onUp, onRemove }) {
     ${text('name', 'Name', 'host')}${text('label', 'Shown as', v.name || 'Host')}
     <label>Values<select value=${v.kind === 'query' ? v.lang : v.kind} onChange=${(e) => set(['promql', 'sql'].includes(
       e.target.value) ? { kind: 'query', lang: e.target.value } : { kind: e.target.value })}>
-      <option value="promql">of a label</option><option value="sql">from SQL</option><option value="list">a list</option>
-      <option value="text">any text</option></select></label>
+      <option value="promql">of a label</option><option value="sql">from SQL</option>
+      <option value="list">a list</option><option value="text">any text</option></select></label>
     ${v.kind === 'query' && html`<label class="wide">${v.lang === 'sql' ? 'Statement' : 'Label'}<input class="mono"
       value=${v.query} placeholder=${v.lang === 'sql' ? 'SELECT DISTINCT host FROM app' : 'label_values(up, job)'}
       onInput=${(e) => set({ query: e.target.value })} /></label>`}
@@ -94,7 +98,7 @@ function Revisions({ id, revision, onTake }) {
   }, [id]);
   return html`<h3>Revisions <span class="soft">this is ${revision}</span></h3>
     ${list !== null && list.length === 0 && html`<p class="soft">None before this one.</p>`}
-    <ul class="board-revisions">${(list ?? []).map((r) => html`<li key=${r.revision}>${r.revision}: ${oneLine(r.name, 80)}
-      <span class="soft">${plural(r.panels.length, 'panel')}</span>
+    <ul class="board-revisions">${(list ?? []).map((r) => html`<li key=${r.revision}>
+      ${r.revision}: ${oneLine(r.name, 80)} <span class="soft">${plural(r.panels.length, 'panel')}</span>
       <button type="button" class="small" onClick=${() => onTake(r)}>Take it</button></li>`)}</ul>`;
 }

@@ -14,11 +14,12 @@ import { Tabs } from '../ui/tabs.js';
 import { copy, tell, toast } from '../ui/toast.js';
 import { faded } from '../ui/useanswer.js';
 import * as ask from './metricsask.js';
-import { NoData, NoMetrics } from './metricsempty.js';
+import { NoData } from './metricsempty.js';
 import { Explain } from './metricsexplain.js';
 import { Graph } from './metricsgraph.js';
 import { daysOfAll, gridOf, MetricsRun, recent, stepText } from './metricsrun.js';
 import { selectors, slips } from './metricsslips.js';
+import { Start } from './metricsstart.js';
 import { InstantTable } from './metricstable.js';
 import { unitOf } from './metricsunits.js';
 
@@ -160,8 +161,8 @@ export function Panel(props) {
       ${session.value.features?.includes('rules') && html`<button class="small" disabled=${!v.q}
         title="Make a rule of the expression"
         onClick=${() => router.go('alerts', { make: '1', e: v.q })}>Rule</button>`}
-      ${session.value.features?.includes('dashboards') && html`<button class="small" disabled=${!v.q || closed.value !== ''}
-        title=${closed.value || 'Put it on a board'} onClick=${() => void putOnBoard(v)}>Board</button>`}`}
+      ${session.value.features?.includes('dashboards') && html`<button class="small"
+        disabled=${!v.q || closed.value !== ''} title=${closed.value || 'Put it on a board'} onClick=${() => void putOnBoard(v)}>Board</button>`}`}
       ${(count > 1 || v.q) && icon('copy', 'Duplicate the panel', props.onCopy)}
       ${count > 1 && html`${icon('up', 'Move the panel up', () => props.onMove(-1), place === 0)}
         ${icon('down', 'Move the panel down', () => props.onMove(1), place === count - 1)}
@@ -187,8 +188,8 @@ async function understand(query) {
 /** putOnBoard puts an expression on a board, as it is looked at. @param {import('./metricspanels.js').Panel} v */
 async function putOnBoard(v) {
   const { put } = await bring(() => import('./boardput.js'));
-  put({ title: oneLine(v.q, 80), type: v.view === 'table' ? 'table' : 'graph', lang: 'promql', unit: v.unit === 'auto' ? ''
-    : v.unit, form: v.stack ? 'stacked' : 'line', queries: [{ q: v.q, name: '' }] });
+  put({ title: oneLine(v.q, 80), type: v.view === 'table' ? 'table' : 'graph', lang: 'promql',
+    unit: v.unit === 'auto' ? '' : v.unit, form: v.stack ? 'stacked' : 'line', queries: [{ q: v.q, name: '' }] });
 }
 
 const dragType = 'application/x-varve-panel';
@@ -206,7 +207,7 @@ export function momentOf(text) {
 function Results({ run, panel, set, tree, grid, onQuery }) {
   const { q, view } = panel;
   const r = run.result.value;
-  if (!q) return html`<${Start} />`;
+  if (!q) return html`<${Start} onQuery=${onQuery} />`;
   const body = () => {
     if (view === 'explain') return tree ? html`<${Explain} key=${q} tree=${tree.node} at=${grid.end} />` : r?.error
       ? html`<${ErrorBox} error=${r.error} language="PromQL" />`
@@ -243,16 +244,6 @@ function Moment({ at, onAt }) {
       title="A time like 03:46, now-15m or 2026-11-21 03:46; empty: the end of the range" placeholder="end of the range"
         value=${at} onChange=${(e) => onAt(e.target.value.trim())} /></label>
     ${wrong && html`<span class="bad" role="status">not a time</span>`}`;
-}
-
-/** Start is shown while there is no expression. */
-function Start() {
-  const [any, setAny] = useState(/** @type {boolean|null} */ (null));
-  useEffect(() => { ask.anyMetric().then(setAny, () => setAny(true)); }, [db.value]);
-  if (any === null) return null;
-  return any ? html`<p class="state soft">Write an expression and press <kbd>Enter</kbd>
-    , or choose a metric under Explore. <kbd>Ctrl</kbd> <kbd>Space</kbd> offers metrics, labels, values and
-      functions; <kbd>Shift</kbd> <kbd>Enter</kbd> breaks the line.</p>` : html`<${NoMetrics} />`;
 }
 
 /** extensions are the language and its completion, which asks through our own client. @param {any} lib */
