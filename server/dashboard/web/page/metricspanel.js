@@ -162,7 +162,8 @@ export function Panel(props) {
         title="Make a rule of the expression"
         onClick=${() => router.go('alerts', { make: '1', e: v.q })}>Rule</button>`}
       ${session.value.features?.includes('dashboards') && html`<button class="small"
-        disabled=${!v.q || closed.value !== ''} title=${closed.value || 'Put it on a board'} onClick=${() => void putOnBoard(v)}>Board</button>`}`}
+        disabled=${!v.q || closed.value !== ''} title=${closed.value || 'Put it on a board'}
+        onClick=${() => void putOnBoard(v)}>Board</button>`}`}
       ${(count > 1 || v.q) && icon('copy', 'Duplicate the panel', props.onCopy)}
       ${count > 1 && html`${icon('up', 'Move the panel up', () => props.onMove(-1), place === 0)}
         ${icon('down', 'Move the panel down', () => props.onMove(1), place === count - 1)}
