@@ -28,10 +28,9 @@ func TestHelpDocuments(t *testing.T) {
 
 	// Nothing of the signs is left in any of them, and every link to a document that is there leads to it.
 	fs.WalkDir(Documents(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		if name = strings.TrimSuffix(name, ".br"); err != nil || d.IsDir() || !strings.HasSuffix(name, ".md") {
 			return err
 		}
-		name = strings.TrimSuffix(name, ".br")
 		eval[bool](p,
 			fmt.Sprintf(
 				`import(new URL('./core/documents.js', document.querySelector('script[type=module]').src)).then((m) => { m.read(%q); return true; })`, name))

@@ -11,8 +11,8 @@ import (
 	"varve/docs"
 )
 
-// TestDocumentsAreBuiltIn holds that the documents that are built in are those that the application lists, and that
-// those which the page of ways to send names are among them.
+// TestDocumentsAreBuiltIn holds that the documents that are built in are those that the application lists and its ready
+// boards, and that those which the page of ways to send names are among them.
 func TestDocumentsAreBuiltIn(t *testing.T) {
 	var have []string
 	fs.WalkDir(docs.Files(), ".", func(name string, d fs.DirEntry, err error) error {
@@ -22,6 +22,7 @@ func TestDocumentsAreBuiltIn(t *testing.T) {
 		return err
 	})
 	listed := names(t, "web/core/documents.js", `\['([^']+\.md)', '`)
+	listed = append(listed, names(t, "web/page/boardready.js", `'docs/([^']+)'`)...)
 	slices.Sort(listed)
 	if !slices.Equal(have, listed) {
 		t.Errorf("built in are\n%q, listed\n%q", have, listed)
