@@ -65,8 +65,8 @@ func TestDocuments(t *testing.T) {
 
 // TestDocumentsTogether: pages that are read one after the other by the same server do not disturb each other, in the
 // order in which docs/README.md names them and in the reverse one, so that of two pages each comes first once: their
-// tables and pipelines have names of their own, or the same content. A block marked `alone` shows everything that a server has, which is more then; a page with a configuration of its own
-// has a server of its own.
+// tables and pipelines have names of their own, or the same content. A block marked `alone` shows everything that a
+// server has, which is more then; a page with a configuration of its own has a server of its own.
 func TestDocumentsTogether(t *testing.T) {
 	names := []string{"README.md"}
 	for _, m := range link.FindAllStringSubmatch(read(t, "docs/README.md"), -1) {

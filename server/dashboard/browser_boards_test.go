@@ -130,7 +130,8 @@ func TestBoardShows(t *testing.T) {
 	p.wait("the rows of one host", fmt.Sprintf(panelText+`.includes('30') && `+panelText+`.includes('24')`, 1, 3))
 	p.wait("its name", `document.querySelector('[data-panel="1"] h2').innerText === 'Rows of web-1'`)
 
-	p.afresh("/dashboard/boards#board=board.shop&v=" + url.QueryEscape(`{"host":["web-2"],"room":["web-1"]}`) + "&full=1")
+	said := url.QueryEscape(`{"host":["web-2"],"room":["web-1"]}`)
+	p.afresh("/dashboard/boards#board=board.shop&full=1&v=" + said)
 	p.wait("one panel", `document.querySelectorAll('.board-panel').length === 1`)
 	p.wait("its rows", fmt.Sprintf(panelText+`.includes('30')`, 1))
 	p.press("\x1b")
@@ -366,7 +367,8 @@ func TestBoardModules(t *testing.T) {
 		{"boardvars", "what nobody knows", `m.fillPromQL('x{a="$other"}', env)`, `"x{a=\"$other\"}"`},
 		{"boardvars", "outside of quotes", `(() => { try { return m.fillPromQL('$two', env); } catch (e) { return e.name; } })()`,
 			`"Error"`},
-		{"boardvars", "literals", `m.fillSQL('a IN ($two) AND b = $one', env)`, `"a IN ('a.b', 'c\"d') AND b = 'it''s'"`},
+		{"boardvars", "literals", `m.fillSQL('a IN ($two) AND b = $one', env)`,
+			`"a IN ('a.b', 'c\"d') AND b = 'it''s'"`},
 		{"boardvars", "no value", `m.fillSQL('a IN ($none)', env)`, `"a IN (NULL)"`},
 		{"boardvars", "in a text", `m.fillSQL("a LIKE '%$one%'", env)`, `"a LIKE '%it''s%'"`},
 		{"boardvars", "a plain word", `m.fillSQL('x > ${n:raw}', env)`, `"x > 5m"`},
