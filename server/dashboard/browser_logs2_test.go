@@ -573,3 +573,24 @@ func TestLogsPatternsLarge(t *testing.T) {
 	g.open("parts")
 	p.wait("the next answer", `document.querySelector('.patterns p').innerText.startsWith('1 pattern of 20,000 rows.')`)
 }
+
+// TestLogsViews: a view is kept by name for the team, and opened from the toolbar by somebody else.
+func TestLogsViews(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	s.ingest(t, "app", shopLines(100, time.Second))
+	p := logsAt(t, s, "t=app&q=level:error")
+	p.figures()
+	p.button("Views")
+	p.wait("that there is none", `document.querySelector('.menu')?.innerText.includes('No view is kept yet')`)
+	p.named("Keep", ".menu button", `e.innerText.startsWith('Keep this view')`)
+	p.fill("dialog input", "Errors of the shop")
+	p.button("Keep")
+	p.said("Kept as Errors of the shop")
+	eval[bool](p, `localStorage.clear() ?? true`)
+	p.afresh("/dashboard/logs#t=app")
+	p.figures()
+	p.button("Views")
+	p.named("the view", ".menu button", `e.innerText.trim() === 'Errors of the shop'`)
+	p.wait("its search", `new URLSearchParams(location.hash.slice(1)).get('q') === 'level:error'`)
+}

@@ -29,6 +29,7 @@ const Export = lazy(() => import('./logsexport.js'), 'Export', parts);
 const Find = lazy(() => import('../ui/find.js'), 'Find');
 const Live = lazy(() => import('./logslive.js'), 'Live', parts);
 const LogsMenu = lazy(() => import('./logsmenu.js'), 'LogsMenu', parts);
+const Views = lazy(() => import('./logsmenu.js'), 'Views', parts);
 const Patterns = lazy(() => import('./logspatterns.js'), 'Patterns', parts, true);
 const RowDrawer = lazy(() => import('./logsdrawer.js'), 'RowDrawer', parts);
 const Empty = lazy(() => import('./logsempty.js'), 'Empty', parts, true);
@@ -306,6 +307,8 @@ function Bar({ run, state, found, onExport }) {
     <button class="primary" onClick=${() => run.run()} title="Run (Ctrl+Enter)"><${Icon} name="play" />Run</button>
     ${onExport && html`<button aria-pressed=${state.get('live') ? 'true' : 'false'} title="Live (l)"
       onClick=${() => state.set({ live: !state.get('live'), tab: 'rows' })}><${Icon} name="live" />Live</button>
+    <${Pop} title="Kept views" side="right" menu label="Views">
+      ${(close) => html`<${Views} run=${run} close=${close} />`}</${Pop}>
     <${Pop} title="More" className="icon" side="right" menu label=${html`<${Icon} name="menu" />`}>
       ${(close) => html`<${LogsMenu} run=${run} onExport=${onExport} close=${close} />`}</${Pop}>`}
   </div>`;

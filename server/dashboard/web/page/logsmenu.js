@@ -1,4 +1,4 @@
-// The menu of the Logs page: kept views, links, export, and earlier searches.
+// The menus of the Logs page: kept views; links, export, and earlier searches.
 
 import { html, useEffect, useState } from '../lib/ui.js';
 import { bring } from '../core/api.js';
@@ -35,17 +35,11 @@ async function putOnBoard(run) {
  * @param {{run: import('./logsrun.js').LogsRun, onExport: () => void, close: () => void}} props
  */
 export function LogsMenu({ run, onExport, close }) {
-  useEffect(() => { void saved.load().catch(() => {}); }, []);
-  const views = saved.all.value.filter((s) => s.kind === 'view');
-  const keepView = () => keep('view', 'Table, search, filters, columns and range, by name.',
-    { page: 'logs', keys: { ...router.params.value, t: run.scope.value?.table ?? '' } });
   const does = (/** @type {() => void} */ f) => () => { close(); f(); };
   const looks = /** @type {import('./logsrun.js').Look[]} */ (store.read(historyName(), []));
   const [most, setMost] = useState(12);
   const before = looks.slice(0, most);
-  return html`<button role="menuitem" onClick=${does(() => void keepView())}>
-    <${Icon} name="star" />Keep this view…</button>
-      <button role="menuitem" onClick=${does(() => void copyLink(false))}>
+  return html`<button role="menuitem" onClick=${does(() => void copyLink(false))}>
         <${Icon} name="link" />Copy link<span class="end">s</span></button>
       <button role="menuitem" onClick=${does(() => void copyLink(true))}>
         <${Icon} name="link" />Copy link with fixed times</button>
@@ -57,12 +51,6 @@ export function LogsMenu({ run, onExport, close }) {
       ${session.value.features?.includes('dashboards') && html`<button role="menuitem" title=${closed.value}
         disabled=${!run.scope.value?.roles.time || closed.value !== ''} onClick=${does(() => void putOnBoard(run))}>
         <${Icon} name="boards" />Put on a board…</button>`}
-      ${views.length > 0 && html`<hr /><span class="soft small">Kept views</span>
-        ${views.map((s) => html`<span class="row" key=${s.id}>
-          <button class="grow" role="menuitem" onClick=${does(() => void router.go('logs', s.definition.keys))}>
-            ${s.name}${s.local && html`<span class="end">this browser</span>`}</button>
-              <button role="menuitem" class="icon" aria-label=${`Remove ${s.name}`} onClick=${() => void remove(s)}>
-                <${Icon} name="trash" /></button></span>`)}`}
       ${before.length > 0 && html`<hr /><span class="soft small">Looked at before</span>
         ${before.map((l) => html`<button key=${l.at} role="menuitem"
           onClick=${does(() => void router.go('logs', l.keys))} title=${router.format(l.keys)}>
@@ -73,4 +61,26 @@ export function LogsMenu({ run, onExport, close }) {
                   zone.value)} · ${showShort(BigInt(Math.floor(l.at / 1000)) * second, zone.value)}</span></button>`)}
       ${looks.length > most &&
         html`<button role="menuitem" onClick=${() => setMost(looks.length)}>All ${count(looks.length)}</button>`}`}`;
+}
+
+/**
+ * Views lists the kept views, those of the team first, and keeps the present one.
+ * @param {{run: import('./logsrun.js').LogsRun, close: () => void}} props
+ */
+export function Views({ run, close }) {
+  const [known, setKnown] = useState(false);
+  useEffect(() => { saved.load().catch(() => {}).then(() => setKnown(true)); }, []);
+  const views = saved.all.value.filter((s) => s.kind === 'view')
+    .sort((a, b) => Number(a.local) - Number(b.local) || (a.name < b.name ? -1 : 1));
+  const does = (/** @type {() => void} */ f) => () => { close(); f(); };
+  const keepView = () => keep('view', 'Table, search, filters, columns and range, by name.',
+    { page: 'logs', keys: { ...router.params.value, t: run.scope.value?.table ?? '' } });
+  return html`<button role="menuitem" onClick=${does(() => void keepView())}>
+      <${Icon} name="star" />Keep this view…</button><hr />
+    ${views.length === 0 && html`<span class="soft small">${known ? 'No view is kept yet' : 'Reading …'}</span>`}
+    ${views.map((s) => html`<span class="row" key=${s.id}>
+      <button class="grow" role="menuitem" onClick=${does(() => void router.go('logs', s.definition.keys))}>
+        ${s.name}${s.local && html`<span class="end">this browser</span>`}</button>
+      <button role="menuitem" class="icon" aria-label=${`Remove ${s.name}`} onClick=${() => void remove(s)}>
+        <${Icon} name="trash" /></button></span>`)}`;
 }
