@@ -63,6 +63,7 @@
 //	select.go selectmerge.go matcher.go  reading by series: which, and
 //	sampleblock.go blockinterleave.go blockmerge.go   their samples
 //	labelvalues.go symbols.go            values of a label, and their numbers
+//	textsizes.go                         bytes of texts by groups of series
 //	backups.go restore.go                copies, and stores made of them
 //	check.go rebuild.go                  verifying, a manifest of what parts say
 //	metrics.go tablemetrics.go           figures

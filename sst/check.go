@@ -169,7 +169,7 @@ func (c *checker) column(col *column) {
 	if err != nil {
 		c.add(err)
 	}
-	zones := index.NewZones(col.typ)
+	zones, sizes := index.NewZones(col.typ), c.beginSizes(col)
 	for i := range c.p.blocks {
 		if c.p.ctx.Err() != nil {
 			return
@@ -178,9 +178,11 @@ func (c *checker) column(col *column) {
 		if _, err := c.p.decode(c.p.ctx, &c.dec, col, i, &c.v); err != nil {
 			c.add(err)
 			zones = nil
+			c.sizes(col, &sizes, nil, i)
 			continue
 		}
 		flat := c.v.Flatten(n)
+		c.sizes(col, &sizes, flat, i)
 		if zones != nil {
 			zones.Add(flat, n)
 		}

@@ -173,6 +173,7 @@ func (d *dumper) column(c *column) {
 	d.ref("dictionary", c.dictRef)
 	d.ref("postings", c.postRef)
 	d.ref("filters", c.filterRef)
+	d.ref("text sizes", c.sizesRef)
 	x, err := p.index(p.ctx, c)
 	if err != nil {
 		d.line("  %v", err)

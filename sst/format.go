@@ -15,10 +15,10 @@ import (
 // Marks and sizes of the format; docs/format/part.md draws them.
 const (
 	partMagic     = "VARVSST1"
-	formatVersion = 6
-	// 5: without repeats and groups. 4: also without templates of JSON objects. 3: also without tag index. 2: also
-	// without origin. 1: also without token filters, and with postings for columns all of whose blocks go by the
-	// dictionary only
+	formatVersion = 7
+	// 6: without text sizes. 5: also without repeats and groups. 4: also without templates of JSON objects. 3: also
+	// without tag index. 2: also without origin. 1: also without token filters, and with postings for columns all of
+	// whose blocks go by the dictionary only
 	oldestVersion = 1
 	footerSize    = 64
 	// maxOrigin bounds what a part says of itself.
@@ -68,6 +68,7 @@ type columnEntry struct {
 	// Where its token filters lie, and the bytes of all of them with checksums. Since version 2.
 	filterRef   ref
 	filterBytes uint64
+	sizesRef    ref // text sizes; since version 7
 }
 
 // directory describes everything in the file.
@@ -110,6 +111,7 @@ func (d *directory) append(dst []byte, e *encoding.Encoder) []byte {
 		dst = appendRef(appendRef(dst, c.indexRef), c.dictRef)
 		dst = appendRef(binary.AppendUvarint(dst, uint64(c.dictSize)), c.postRef)
 		dst = binary.AppendUvarint(appendRef(dst, c.filterRef), c.filterBytes)
+		dst = appendRef(dst, c.sizesRef)
 	}
 	return appendRef(appendRef(dst, d.origin), d.tags)
 }
@@ -214,6 +216,9 @@ func readDirectory(src []byte, size uint64, version uint32) (*directory, error) 
 		c.postRef = r.ref(size)
 		if version > 1 {
 			c.filterRef, c.filterBytes = r.ref(size), r.uvarint()
+		}
+		if version > 6 {
+			c.sizesRef = r.ref(size)
 		}
 		if r.err == nil && (!c.typ.Known() || c.typ.ID == vector.TypeNull || seen[c.id] ||
 			values > encoding.MaxInverted || c.bytes > size || c.filterBytes > size || !c.indexRef.present()) {

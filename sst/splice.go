@@ -16,6 +16,7 @@ type spliced struct {
 	ok    bool
 	cols  []*column  // by column of the writer
 	codes [][]uint32 // by column: our code for each of the part's dictionary, plus one; 0: not known yet
+	sizes [][]uint64 // by column: text sizes of each block; nil: not yet read
 }
 
 // Splice appends a block of another part as the next rows of the current series, without decoding its pages: only codes
@@ -54,7 +55,7 @@ func (w *Writer) splicedFrom(ctx context.Context, p *Part) (*spliced, error) {
 		s.ok = s.ok && from != nil && from.typ == c.entry.typ
 		s.cols = append(s.cols, from)
 	}
-	s.codes = make([][]uint32, len(w.cols))
+	s.codes, s.sizes = make([][]uint32, len(w.cols)), make([][]uint64, len(w.cols))
 	if w.sources == nil {
 		w.sources = map[*Part]*spliced{}
 	}
@@ -103,6 +104,7 @@ func (w *Writer) splice(ctx context.Context, p *Part, src *spliced, block int) e
 	}
 	w.lastTime = b.maxTime
 	w.total += uint64(b.rows)
+	w.spliceSizes(ctx, p, src, block)
 	return w.endBlock(b.rows)
 }
 
@@ -245,5 +247,9 @@ func (r *blockRun) Series(spec *scan.Spec) (scan.Series, error) {
 	}
 	first, last := r.p.blocks[r.from], r.p.blocks[r.to-1]
 	w.within.from, w.within.to = first.first, last.first+last.rows
+	if err := r.p.use(w.narrow); err != nil {
+		w.Close()
+		return nil, err
+	}
 	return w, nil
 }

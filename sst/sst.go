@@ -10,7 +10,8 @@
 //	| pages: column 0: block 0 | block 1 | ...         |   page = encoded block of one column, CRC-32C 4B
 //	|        column 1: ...                             |
 //	| token filters: column 0: block 0 | ...           |   for the blocks that have one, each with its CRC-32C
-//	| per column: dictionary, postings, page index     |   sections, each followed by its CRC-32C
+//	| per column: dictionary, postings, page index,    |   sections, each followed by its CRC-32C
+//	|             text sizes                           |
 //	| tag index: values of tags with their series      |   blocks, each with its CRC-32C, and a section
 //	| series section: keys (front coded), first rows   |
 //	| directory: per column id, type, sections, stats  |
@@ -36,6 +37,7 @@
 //	entries.go unreadable.go                    calls from outside, bytes that cannot be read
 //	writer.go stream.go tagwriter.go splice.go  writing, blocks taken over whole
 //	series.go tags.go tagindex.go find.go       series, tags, series by tags
+//	textsizes.go                                bytes of texts by series and block
 //	tagroom.go                                  what scans hold of tags is counted
 //	cursor.go select.go selectseries.go         scans: which blocks and rows pass
 //	packed.go filters.go                        tests on pages as they lie, token filters

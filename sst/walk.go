@@ -51,6 +51,19 @@ func (r *run) begin(spec *scan.Spec) (_ *seriesWalk, err error) {
 	return w, nil
 }
 
+// narrow leaves out the series that have no rows to walk over.
+func (w *seriesWalk) narrow() (err error) {
+	if from := w.table.at(w.within.from); from > w.next {
+		if w.next = from; w.sel.chosen == nil { // else step looks for the next key
+			if w.keys, err = w.table.walk(from); err != nil {
+				return w.p.corrupt(err, "series")
+			}
+		}
+	}
+	w.end = min(w.end, w.table.at(w.within.to-1)+1)
+	return nil
+}
+
 // find moves to the next series with matching rows. The key is valid until the following call.
 func (w *seriesWalk) find() (key []byte, ok bool, err error) {
 	for ; w.next < w.end && !w.sel.nothing; w.next++ {

@@ -58,6 +58,10 @@ type Writer struct {
 	sources  map[*Part]*spliced // parts that blocks were taken over from
 	origin   []byte
 	err      error
+
+	stretches    []int // scratch: where those of the open block begin, the last first
+	stretchCount int
+	unsized      bool // there are too many of them for text sizes
 }
 
 // columnWriter is one column of an open part.
@@ -73,6 +77,7 @@ type columnWriter struct {
 	postings *index.Postings
 	seen     vector.Bitmap
 	codes    []uint32
+	sizes    textSizes
 
 	indexTime time.Duration // spent on filters, zones and postings
 }
@@ -102,6 +107,7 @@ func NewWriter(f vfs.File, o WriterOptions) *Writer {
 			indexing: indexingOf(&columns[i])}
 		c.buf.Type = columns[i].Type
 		c.zones = index.NewZones(columns[i].Type)
+		c.sizes.on = w.hasSizes(&columns[i])
 		if columns[i].Type.Kind() == vector.Bytes {
 			c.dict, c.postings = encoding.NewShared(c.indexing.values), index.NewPostings()
 		}
@@ -299,6 +305,7 @@ func (w *Writer) closeBlock() error {
 	for _, c := range w.cols {
 		c.pad(n)
 	}
+	w.measure(n)
 	w.encodeBlock(n, block)
 	return w.endBlock(n)
 }
@@ -525,6 +532,9 @@ func (w *Writer) finishColumn(c *columnWriter) (err error) {
 	if c.entry.indexRef, err = w.putSection(section); err != nil {
 		return err
 	}
+	if err := w.finishSizes(c); err != nil {
+		return err
+	}
 	if c.entry.id == schema.SequenceID {
 		lo, hi, ok := c.zones.Extremes()
 		if !ok {
@@ -579,7 +589,7 @@ func (d *directory) columnMetas() (all []ColumnMeta) {
 // meta describes the column.
 func (c *columnEntry) meta() ColumnMeta {
 	filters := int64(c.filterBytes)
-	index := int64(c.indexRef.length + c.postRef.length)
+	index := int64(c.indexRef.length + c.postRef.length + c.sizesRef.length)
 	bytes := int64(c.bytes+c.dictRef.length) + index + filters
 	return ColumnMeta{ID: c.id, Name: c.name, Type: c.typ, Bytes: bytes, IndexBytes: index + filters,
 		FilterBytes: filters, PostingBytes: int64(c.postRef.length)}

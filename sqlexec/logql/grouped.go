@@ -89,29 +89,12 @@ func (s *source) withMetadata() string {
 // addGroup adds a row of a grouped statement and returns the memory that it takes. key is scratch.
 func (q *leafQuery) addGroup(found map[string]*series, p *leafPlan, b *vector.Batch, i int, key []byte) ([]byte,
 	int64) {
-	key = key[:0]
-	pair := func(name, value []byte) {
-		key = binary.AppendUvarint(key, uint64(len(name)))
-		key = append(key, name...)
-		key = binary.AppendUvarint(key, uint64(len(value)))
-		key = append(key, value...)
-	}
-	next := p.keys.begin(p.s, b, i)
-	for k := range p.keys.list {
-		c := &p.keys.list[k]
-		v := b.Cols[k]
-		if p.keys.hidden[k] || v.IsNull(i) || len(v.Bytes(i)) == 0 {
-			continue
+	key = p.keys.appendKey(key[:0], p.s, func(n int) []byte {
+		if v := b.Cols[n]; !v.IsNull(i) {
+			return v.Bytes(i)
 		}
-		for len(next) > 0 && next[0].name < c.name {
-			pair([]byte(next[0].name), next[0].value)
-			next = next[1:]
-		}
-		pair([]byte(c.name), v.Bytes(i))
-	}
-	for _, d := range next {
-		pair([]byte(d.name), d.value)
-	}
+		return nil
+	})
 	total := b.Cols[len(b.Cols)-1]
 	if total.IsNull(i) {
 		return key, 0
@@ -136,16 +119,44 @@ type fixed struct {
 	value []byte
 }
 
-// begin is the labels of row i that no key holds, sorted by name.
-func (k *groupKeys) begin(s *source, b *vector.Batch, i int) []fixed {
+// appendKey appends the labels of a series as seriesLabels reads them. value is the value of a key; empty: the series
+// does not have the label.
+func (k *groupKeys) appendKey(key []byte, s *source, value func(n int) []byte) []byte {
+	pair := func(name string, value []byte) {
+		key = binary.AppendUvarint(key, uint64(len(name)))
+		key = append(key, name...)
+		key = binary.AppendUvarint(key, uint64(len(value)))
+		key = append(key, value...)
+	}
+	next := k.begin(s, value)
+	for n := range k.list {
+		c := &k.list[n]
+		text := value(n)
+		if k.hidden[n] || len(text) == 0 {
+			continue
+		}
+		for len(next) > 0 && next[0].name < c.name {
+			pair(next[0].name, next[0].value)
+			next = next[1:]
+		}
+		pair(c.name, text)
+	}
+	for _, d := range next {
+		pair(d.name, d.value)
+	}
+	return key
+}
+
+// begin is the labels of a series that no key holds, sorted by name.
+func (k *groupKeys) begin(s *source, key func(n int) []byte) []fixed {
 	var list [2]fixed
 	out := list[:0]
 	if k.service {
 		value, rank := unknownServiceText, len(serviceNames)+1
 		for n := range k.list {
 			c := &k.list[n]
-			if v := b.Cols[n]; c.service > 0 && c.service < rank && !v.IsNull(i) && len(v.Bytes(i)) > 0 {
-				value, rank = v.Bytes(i), c.service
+			if v := key(n); c.service > 0 && c.service < rank && len(v) > 0 {
+				value, rank = v, c.service
 			}
 		}
 		if rank > 1 { // 1: it is a key

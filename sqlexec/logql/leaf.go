@@ -39,6 +39,7 @@ type leafPlan struct {
 	// times, and samples with values.
 	bucketed, grouped, bins bool
 	keys                    groupKeys
+	sizes                   *sizes // nil: the statement is run
 }
 
 // leafQuery is an aggregation of a range at the steps of a query.
@@ -81,6 +82,9 @@ func (q *leafQuery) plan(ctx context.Context, store Store) ([]leafPlan, error) {
 		rest := w.filtered(s, r.Query.Stages)
 		if len(rest) == 0 && countsLines(q.leaf.agg) {
 			if p, whole, ok := q.grouped(s, w, q.total(s)); ok {
+				if whole && q.countsBytes() && len(r.Query.Stages) == 0 {
+					p.sizes = s.sizes(matchers, p.keys.list)
+				}
 				if list = append(list, p); whole {
 					continue
 				}
@@ -100,8 +104,7 @@ func (q *leafQuery) plan(ctx context.Context, store Store) ([]leafPlan, error) {
 
 // need is what the samples need of an entry. Errors of parsers whose labels nobody wants do not count.
 func (q *leafQuery) need() stage.Need {
-	op := q.leaf.agg.Op
-	n := stage.Need{Line: op == syntax.OpBytesOverTime || op == syntax.OpBytesRate}
+	n := stage.Need{Line: q.countsBytes()}
 	switch g := q.leaf.grouping; {
 	case g == nil || g.Without:
 		n.Labels = true
@@ -114,8 +117,7 @@ func (q *leafQuery) need() stage.Need {
 // planOf makes the statement of a table. plain says that stages do not change lines.
 func (q *leafQuery) planOf(s *source, p *stage.Pipeline, w where, plain bool) leafPlan {
 	f := &sampler{stats: q.stats, frame: q.frame, grouping: q.leaf.grouping, streams: q.leaf.streams}
-	op := q.leaf.agg.Op
-	bytes := op == syntax.OpBytesOverTime || op == syntax.OpBytesRate
+	bytes := q.countsBytes()
 	if u := q.leaf.agg.Range.Unwrap; u != nil {
 		f.unwrap = true
 		f.without = append(f.without, u.Name)
@@ -138,9 +140,15 @@ func (q *leafQuery) planOf(s *source, p *stage.Pipeline, w where, plain bool) le
 	return out
 }
 
+// countsBytes reports whether the bytes of lines are added up.
+func (q *leafQuery) countsBytes() bool {
+	op := q.leaf.agg.Op
+	return op == syntax.OpBytesOverTime || op == syntax.OpBytesRate
+}
+
 // total is the SQL of what is added up of each line.
 func (q *leafQuery) total(s *source) string {
-	if op := q.leaf.agg.Op; op == syntax.OpBytesOverTime || op == syntax.OpBytesRate {
+	if q.countsBytes() {
 		return "sum(octet_length(" + s.line + "))"
 	}
 	return "count(*)"
@@ -236,6 +244,9 @@ func (q *leafQuery) each(ctx context.Context, s *series, scratch *[]float64, yie
 
 // read adds the rows of a table.
 func (q *leafQuery) read(ctx context.Context, store Store, p *leafPlan, found map[string]*series) error {
+	if p.sizes != nil {
+		return q.readSizes(ctx, store, p, found)
+	}
 	rows, err := store.Run(ctx, p.statement, p.function)
 	if err != nil {
 		return err

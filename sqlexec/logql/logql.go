@@ -10,7 +10,7 @@
 //	lines.go cursor.go            queries of lines
 //	metrics.go translate.go       queries of numbers, what the engine of metrics computes of them
 //	leaf.go samples.go grouped.go windows.go overtime.go    aggregations of ranges
-//	streams.go volumes.go         streams, labels, their size
+//	streams.go volumes.go sizes.go    streams, labels, their size
 //	fields.go patterns.go         fields, shapes of lines
 //	heed.go                       sorts that end when nobody asks any more
 package logql
@@ -66,6 +66,8 @@ type Store interface {
 	Tables() ([]*engine.Table, error)
 	// Run runs a statement, which may call a private function; f nil: it calls none.
 	Run(ctx context.Context, statement string, f *expr.Private) (Rows, error)
+	// TextSizes sums up the bytes of texts of a table.
+	TextSizes(ctx context.Context, r engine.SizeRequest) error
 	// Few lists those of some columns of a table that are known to have few values.
 	Few(ctx context.Context, t *engine.Table, columns []string) ([]string, error)
 	// Reserve takes memory for what the request keeps.

@@ -156,6 +156,12 @@ func SizeOf(ctx context.Context, store Store, selector []syntax.Matcher, from, t
 		return total, err
 	}
 	for _, s := range tables {
+		if sizes := s.sizes(matchers, s.labels); sizes != nil {
+			if err := total.measure(ctx, store, s, sizes, timeSpan{from, to}); err != nil {
+				return total, err
+			}
+			continue
+		}
 		var w where
 		w.within(s, from, to)
 		w.matched(s, matchers)

@@ -105,6 +105,14 @@ func (r *request) Reserve(bytes int64) error {
 	return r.memory.Reserve(bytes)
 }
 
+// TextSizes sums up the bytes of texts of a table.
+func (r *request) TextSizes(ctx context.Context, s engine.SizeRequest) error {
+	if r.memory != nil {
+		s.Reserve = r.memory.Reserve
+	}
+	return r.h.o.Store.TextSizes(ctx, s)
+}
+
 // Run runs a statement.
 func (r *request) Run(ctx context.Context, statement string, f *expr.Private) (logql.Rows, error) {
 	session := r.session
