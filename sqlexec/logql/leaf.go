@@ -102,14 +102,15 @@ func (q *leafQuery) plan(ctx context.Context, store Store) ([]leafPlan, error) {
 	return list, nil
 }
 
-// need is what the samples need of an entry. Errors of parsers whose labels nobody wants do not count.
+// need is what the samples need of an entry. Errors of parsers whose labels nobody wants do not count, and neither do
+// those behind the last label that somebody wants.
 func (q *leafQuery) need() stage.Need {
 	n := stage.Need{Line: q.countsBytes()}
 	switch g := q.leaf.grouping; {
 	case g == nil || g.Without:
 		n.Labels = true
 	case len(g.Names) > 0:
-		n.Names = append(slices.Clone(g.Names), syntax.LabelError)
+		n.Names = slices.Clone(g.Names)
 	}
 	return n
 }

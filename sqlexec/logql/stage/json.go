@@ -99,11 +99,14 @@ func (s *jsonStep) object(e *Entry, k *jsonKeys, above *jsonKey, at, level int) 
 		if at >= len(text) || text[at] != '"' {
 			return at, errObject
 		}
-		end, escaped := jsonString(text, at+1)
-		if end < 0 {
-			return at, errString
+		key, end := above.expected(text, at+1)
+		if key == nil {
+			var escaped bool
+			if end, escaped = jsonString(text, at+1); end < 0 {
+				return at, errString
+			}
+			key = k.sub(e, s, above, text[at+1:end], escaped)
 		}
-		key := k.sub(e, s, above, text[at+1:end], escaped)
 		at = jsonBlank(text, end+1)
 		if at >= len(text) || text[at] != ':' {
 			return at, errMalformed
@@ -133,6 +136,13 @@ func (s *jsonStep) value(e *Entry, k *jsonKeys, key *jsonKey, at, level int) (in
 		}
 		return next, err
 	}
+	if key.num < 0 && at < len(e.Line) && e.Line[at] == '"' { // nobody wants it
+		end := jsonTextEnd(e.Line, at+1)
+		if end < 0 {
+			return at, errString
+		}
+		return end + 1, nil
+	}
 	value, kind, escaped, next, err := jsonValue(e.Line, at)
 	if err != nil {
 		return at, err
@@ -153,6 +163,21 @@ func (s *jsonStep) value(e *Entry, k *jsonKeys, key *jsonKey, at, level int) (in
 		}
 	}
 	return next, nil
+}
+
+// expected returns the key that the line before had at this place, and the position of the quote behind it; nil: the
+// content of the string that begins at a position is another.
+func (above *jsonKey) expected(text []byte, at int) (key *jsonKey, end int) {
+	if above.next >= len(above.subs) {
+		return nil, 0
+	}
+	key = above.subs[above.next]
+	end = at + len(key.raw)
+	if end >= len(text) || text[end] != '"' || string(text[at:end]) != key.raw {
+		return nil, 0
+	}
+	above.next++
+	return key, end
 }
 
 // sub returns the key of a text below another.

@@ -74,6 +74,25 @@ func jsonString(text []byte, at int) (end int, escaped bool) {
 	}
 }
 
+// jsonTextEnd returns the position of the quote that ends the string whose content begins at a position; -1: nothing
+// does.
+func jsonTextEnd(text []byte, at int) int {
+	for end := at; ; end++ {
+		i := bytes.IndexByte(text[end:], '"')
+		if i < 0 {
+			return -1
+		}
+		end += i
+		back := end
+		for back > at && text[back-1] == '\\' {
+			back--
+		}
+		if (end-back)%2 == 0 {
+			return end
+		}
+	}
+}
+
 // jsonValue returns the value that begins at a position, which is no blank, and the position behind it. A number need
 // not be well formed. Of objects and arrays, only the brackets and strings are looked at.
 func jsonValue(text []byte, at int) (value []byte, kind jsonKind, escaped bool, next int, err error) {
