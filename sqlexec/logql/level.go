@@ -2,6 +2,7 @@ package logql
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -38,13 +39,9 @@ func levelOf(word string) string {
 // detectLevel finds the level of a row: in its metadata, its labels, its severity number, the members of a line of JSON
 // or logfmt, and else by the words of the line.
 func detectLevel(line []byte, metadata, stream []stage.Label) string {
-	for _, list := range [][]stage.Label{metadata, stream} {
-		for _, name := range levelNames {
-			for i := range list {
-				if list[i].Name == name && len(list[i].Value) > 0 {
-					return levelOf(string(list[i].Value))
-				}
-			}
+	for _, list := range [...][]stage.Label{metadata, stream} {
+		if value := levelLabel(list); len(value) > 0 {
+			return levelOf(string(value))
 		}
 	}
 	for i := range metadata {
@@ -63,6 +60,24 @@ func detectLevel(line []byte, metadata, stream []stage.Label) string {
 	return wordLevel(line)
 }
 
+// levelLabel is the value of the label whose name counts first among levelNames; empty: there is none.
+func levelLabel(list []stage.Label) (value []byte) {
+	best := len(levelNames)
+	for i := range list {
+		l := &list[i]
+		if len(l.Name) == 0 || len(l.Value) == 0 {
+			continue
+		}
+		if c := l.Name[0] | 0x20; c != 'l' && c != 's' { // none of them begins otherwise
+			continue
+		}
+		if rank := slices.Index(levelNames, l.Name); rank >= 0 && rank < best {
+			best, value = rank, l.Value
+		}
+	}
+	return value
+}
+
 // numberLevels are the levels of the severity numbers of OTLP, four numbers each, from 1.
 var numberLevels = []string{"trace", "debug", "info", "warn", "error", "fatal"}
 
@@ -75,11 +90,18 @@ func numberLevel(text string) string {
 	return numberLevels[(n-1)/4]
 }
 
+// quotedLevelNames are levelNames as keys of JSON.
+var quotedLevelNames = func() (list [][]byte) {
+	for _, name := range levelNames {
+		list = append(list, []byte(`"`+name+`"`))
+	}
+	return list
+}()
+
 // jsonLevel is the level that a line of JSON names; empty: it names none.
 func jsonLevel(line []byte) string {
-	for _, name := range levelNames {
-		quoted := `"` + name + `"`
-		at := bytes.Index(line, []byte(quoted))
+	for _, quoted := range quotedLevelNames {
+		at := bytes.Index(line, quoted)
 		if at < 0 {
 			continue
 		}
@@ -101,6 +123,9 @@ func jsonLevel(line []byte) string {
 
 // logfmtLevel is the level that a line of key=value pairs names; empty: it names none.
 func logfmtLevel(line []byte) string {
+	if !hasLevelKey(line) {
+		return ""
+	}
 	for _, name := range levelNames {
 		for rest := line; ; {
 			at := bytes.Index(rest, []byte(name+"="))
@@ -122,6 +147,28 @@ func logfmtLevel(line []byte) string {
 	return ""
 }
 
+// hasLevelKey reports whether one of levelNames stands before a "=".
+func hasLevelKey(line []byte) bool {
+	for at := 0; ; at++ {
+		i := bytes.IndexByte(line[at:], '=')
+		if i < 0 {
+			return false
+		}
+		at += i
+		if at == 0 {
+			continue
+		}
+		if c := line[at-1] | 0x20; c != 'l' && c != 'y' && c != 't' { // none of them ends otherwise
+			continue
+		}
+		for _, name := range levelNames {
+			if len(name) <= at && string(line[at-len(name):at]) == name {
+				return true
+			}
+		}
+	}
+}
+
 // levelMarks are the words that tell the level of a line of any form; the first that a line has counts.
 var levelMarks = []struct {
 	level string
@@ -134,14 +181,35 @@ var levelMarks = []struct {
 	{"debug", []string{"debug:", "DEBUG:"}},
 }
 
+// secondLetters are, by the first letter of the words of levelMarks, small, their second one; zero: no word begins so.
+var secondLetters = [256]byte{'i': 'n', 'e': 'r', 'w': 'a', 'c': 'r', 'd': 'e'}
+
 // wordLevel is the level by the words of a line.
 func wordLevel(line []byte) string {
-	for _, mark := range levelMarks {
-		for _, word := range mark.words {
-			if bytes.Contains(line, []byte(word)) {
-				return mark.level
+	best := len(levelMarks)
+	for i := 0; i+1 < len(line) && best > 0; i++ {
+		if second := secondLetters[line[i]|0x20]; second == 0 || line[i+1]|0x20 != second {
+			continue
+		}
+		for m := range best {
+			if beginsWithAny(line[i:], levelMarks[m].words) {
+				best = m
+				break
 			}
 		}
 	}
-	return unknownLevel
+	if best == len(levelMarks) {
+		return unknownLevel
+	}
+	return levelMarks[best].level
+}
+
+// beginsWithAny reports whether a text begins with one of some words.
+func beginsWithAny(text []byte, words []string) bool {
+	for _, word := range words {
+		if len(text) >= len(word) && string(text[:len(word)]) == word {
+			return true
+		}
+	}
+	return false
 }
