@@ -62,8 +62,8 @@ func slowLevel(line []byte, metadata, stream []stage.Label) string {
 func TestDetectLevel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 81))
 	pieces := []string{"level", "=", "info", "INFO", "err:", "erro", "error", "Warn", "warn:", "warning", "crit",
-		"critical:", "debug", ":", "DEBUG:", " ", "\t", `"`, "lvl=", "severity_text=", "xlevel=", "level=level=", "{", "}", `{"level":"`,
-		`"lvl" : "err"`, "w", "i", "e", "c", "d", "WARNING", "Level=dbg", "_", "=="}
+		"critical:", "debug", ":", "DEBUG:", " ", "\t", `"`, "lvl=", "severity_text=", "xlevel=", "level=level=", "{",
+		"}", `{"level":"`, `"lvl" : "err"`, "w", "i", "e", "c", "d", "WARNING", "Level=dbg", "_", "=="}
 	pick := func(most int) string {
 		var b strings.Builder
 		for range r.IntN(most) {

@@ -24,8 +24,8 @@ func TestJSONTextEnd(t *testing.T) {
 	}
 }
 
-// TestJSONKeysInTurn: lines whose keys come in the order of the line before, in another one, or are nearly the same give
-// the labels that they give as the first line.
+// TestJSONKeysInTurn: lines whose keys come in the order of the line before, in another one, or are nearly the same,
+// give the labels that they give as the first line.
 func TestJSONKeysInTurn(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 81))
 	keys := []string{`a`, `ab`, `a\"b`, `a\\`, ``, `b`, `b\u0061`, `ba`}
