@@ -20,7 +20,7 @@ import (
 func (x *Executor) tql(ctx context.Context, s *Session, st *parse.TQL) (*Result, error) {
 	switch st.Kind {
 	case "explain":
-		return explainTQL(st)
+		return x.explainTQL(ctx, s, st)
 	case "analyze":
 		return x.analyzeTQL(ctx, s, st)
 	}
@@ -31,22 +31,39 @@ func (x *Executor) tql(ctx context.Context, s *Session, st *parse.TQL) (*Result,
 	return rowsResult(fields, b), nil
 }
 
-// explainTQL shows an expression as it was understood.
-func explainTQL(st *parse.TQL) (*Result, error) {
-	text, err := promql.Format(st.Expr)
+// explainTQL shows an expression as it was understood, and its plan.
+func (x *Executor) explainTQL(ctx context.Context, s *Session, st *parse.TQL) (*Result, error) {
+	text, plan, err := x.planTQL(ctx, s, st)
 	if err != nil {
-		return nil, st.Within(err)
+		return nil, err
 	}
 	t := newTable("plan_type", "plan")
 	t.add("logical_plan", text)
+	t.add("physical_plan", plan)
 	return t.result()
 }
 
-// analyzeTQL runs an expression and reports its cost.
-func (x *Executor) analyzeTQL(ctx context.Context, s *Session, st *parse.TQL) (*Result, error) {
-	text, err := promql.Format(st.Expr)
+// planTQL is an expression as it was understood, and its plan as text.
+func (x *Executor) planTQL(ctx context.Context, s *Session, st *parse.TQL) (text, plan string, err error) {
+	if text, err = promql.Format(st.Expr); err != nil {
+		return "", "", st.Within(err)
+	}
+	q := promql.Query{Expr: st.Expr}
+	if err := x.grid(ctx, s, st, &q); err != nil {
+		return "", "", err
+	}
+	p, err := q.Compile()
 	if err != nil {
-		return nil, st.Within(err)
+		return "", "", st.Within(err)
+	}
+	return text, strings.Join(p.Lines(), "\n"), nil
+}
+
+// analyzeTQL runs an expression and reports its plan and its cost.
+func (x *Executor) analyzeTQL(ctx context.Context, s *Session, st *parse.TQL) (*Result, error) {
+	_, plan, err := x.planTQL(ctx, s, st)
+	if err != nil {
+		return nil, err
 	}
 	began := time.Now()
 	_, b, err := x.evaluate(ctx, s, st)
@@ -54,7 +71,7 @@ func (x *Executor) analyzeTQL(ctx context.Context, s *Session, st *parse.TQL) (*
 		return nil, err
 	}
 	t := newTable("stage", "node", "plan").typed("stage", vector.Int64Type).typed("node", vector.Int64Type)
-	t.add(0, 0, text)
+	t.add(0, 0, plan)
 	t.add(1, 0, fmt.Sprintf("Total rows: %d, running time: %v", b.N, time.Since(began).Round(time.Microsecond)))
 	return t.result()
 }

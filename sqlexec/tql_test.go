@@ -167,7 +167,8 @@ func TestTQL(t *testing.T) {
 		{"WITH q AS (TQL EVAL (100, 100, '1s') , sum(m) AS v) SELECT v FROM q", "[v] [[8]]"},
 		{"tql eval vector(3) + 1", "[time value] [[1970-01-01T00:00:00 4]]"},
 		{"tql eval m{host=\"a\"}", "[time value] []"},
-		{"TQL EXPLAIN sum(rate(m[5m]))", "[plan_type plan] [[logical_plan sum(rate(m[5m]))]]"},
+		{"TQL EXPLAIN sum(rate(m[5m]))", "[plan_type plan] [[logical_plan sum(rate(m[5m]))] [physical_plan aggregate sum: adds series as they are " +
+			"read\n  function rate\n    windows of 5m\n      series {__name__=\"m\"}]]"},
 	} {
 		o, err := answer(x, s, c.sql, false)
 		if got := fmt.Sprint(o.names, " ", o.rows); err != nil || o.err != nil ||
@@ -179,7 +180,7 @@ func TestTQL(t *testing.T) {
 		}
 	}
 	if o, err := answer(x, s, "TQL ANALYZE (100, 100, '1s') m", false); err != nil || o.err != nil ||
-		!strings.Contains(fmt.Sprint(o.rows), "Total rows: 2") {
+		!strings.Contains(fmt.Sprint(o.rows), `[[0 0 series {__name__="m"}] [1 0 Total rows: 2, `) {
 		t.Errorf("ANALYZE: %v %v %v", o.rows, o.err, err)
 	}
 	for sql, code := range map[string]status.Code{

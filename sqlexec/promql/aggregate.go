@@ -11,9 +11,9 @@ import (
 )
 
 // aggregate evaluates an aggregation.
-func (e *evaluator) aggregate(n *parser.AggregateExpr, g grid) (nodeMatrix, error) {
+func (e *evaluator) aggregate(n *aggregateNode, g grid) (nodeMatrix, error) {
 	by := newGrouping(n)
-	switch n.Op {
+	switch n.op {
 	case parser.COUNT_VALUES:
 		return e.countValues(n, by, g)
 	case parser.TOPK, parser.BOTTOMK, parser.LIMITK, parser.LIMIT_RATIO:
@@ -35,13 +35,8 @@ type grouping struct {
 	bytes   int64 // of groups that are not counted yet
 }
 
-func newGrouping(n *parser.AggregateExpr) *grouping {
-	names := slices.Clone(n.Grouping)
-	if n.Without {
-		names = append(names, NameLabel)
-	}
-	slices.Sort(names)
-	b := &grouping{names: names, without: n.Without, index: map[labelsKey]int32{}}
+func newGrouping(n *aggregateNode) *grouping {
+	b := &grouping{names: n.names, without: n.without, index: map[labelsKey]int32{}}
 	b.left.labels = func(ls Labels) Labels {
 		if b.without {
 			return ls.drop(b.names...)
@@ -109,8 +104,8 @@ func (e *evaluator) numberRows(by *grouping, m nodeMatrix) ([]int32, error) {
 
 // fold evaluates the aggregations that take rows one by one: rows are added to their group as they are read, and the
 // rows of the argument never exist together. Groups are numbered before that, so that workers do not meet.
-func (e *evaluator) fold(n *parser.AggregateExpr, by *grouping, g grid) (nodeMatrix, error) {
-	src, m, err := e.rowsOrSource(n.Expr, by, g)
+func (e *evaluator) fold(n *aggregateNode, by *grouping, g grid) (nodeMatrix, error) {
+	src, m, err := e.rowsOrSource(n, g)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +128,7 @@ func (e *evaluator) fold(n *parser.AggregateExpr, by *grouping, g grid) (nodeMat
 	}
 	accs := make([]*accumulator, workers)
 	for k := range accs {
-		accs[k] = newAccumulator(n.Op, g, e.limits, n.Expr.PositionRange(), len(by.groups))
+		accs[k] = newAccumulator(n.op, g, e.limits, n.of.base().pos, len(by.groups))
 	}
 	if src == nil {
 		err = e.eachRow(m, func(i int) error { return accs[0].add(group[i], &m[i]) })
@@ -151,54 +146,38 @@ func (e *evaluator) fold(n *parser.AggregateExpr, by *grouping, g grid) (nodeMat
 	return accs[0].finish(e, by)
 }
 
-// rowsOrSource is the source of the rows of a node that reads series and is needed here only, with the labels that
-// groups have, else its rows.
-func (e *evaluator) rowsOrSource(x parser.Expr, by *grouping, g grid) (*sampleRows, nodeMatrix, error) {
-	_, shared := e.shared[unwrap(x)]
-	if !shared && (g.n == 1 || !e.same[x]) {
-		switch n := unwrap(x).(type) {
-		case *parser.VectorSelector:
-			e.wantLabels(n, by)
-			src, err := e.instantSource(n, g)
-			return src, nil, err
-		case *parser.Call:
-			if f := functionOf(n); f != nil && f.over != nil && f.eval == nil {
-				for _, arg := range n.Args {
-					if m, ok := unwrap(arg).(*parser.MatrixSelector); ok {
-						e.wantLabels(m.VectorSelector.(*parser.VectorSelector), by)
-					}
-				}
-				src, err := e.callSource(n, f.over, g)
-				return src, nil, err
-			}
-		}
+// rowsOrSource is the source of the rows of a node that is folded, else its rows.
+func (e *evaluator) rowsOrSource(n *aggregateNode, g grid) (*sampleRows, nodeMatrix, error) {
+	if !n.folds {
+		m, err := e.eval(n.of, g)
+		return nil, m, err
 	}
-	m, err := e.eval(x, g)
-	return nil, m, err
-}
-
-// wantLabels makes a selector read only the labels of groups.
-func (e *evaluator) wantLabels(vs *parser.VectorSelector, by *grouping) {
-	if !by.without {
-		e.labels[vs] = by.names
+	var src *sampleRows
+	var err error
+	switch of := n.of.(type) {
+	case *selectorNode:
+		src, err = e.instantSource(of, g)
+	case *callNode:
+		src, err = e.callSource(of, of.over, g)
 	}
+	return src, nil, err
 }
 
 // countValues counts how often each value occurs, the value being a label of the answer.
-func (e *evaluator) countValues(n *parser.AggregateExpr, by *grouping, g grid) (nodeMatrix, error) {
-	label := unwrap(n.Param).(*parser.StringLiteral).Val
+func (e *evaluator) countValues(n *aggregateNode, by *grouping, g grid) (nodeMatrix, error) {
+	label := text(n.param)
 	if !validLabelName(label) {
-		return nil, execution("invalid label name %s", n.Param)
+		return nil, execution("invalid label name %q", label)
 	}
 	if !by.without && !slices.Contains(by.names, label) {
-		by.names = append(by.names, label)
+		by.names = append(slices.Clone(by.names), label)
 		slices.Sort(by.names)
 	}
-	m, err := e.eval(n.Expr, g)
+	m, err := e.eval(n.of, g)
 	if err != nil {
 		return nil, err
 	}
-	acc := newAccumulator(parser.COUNT, g, e.limits, n.Expr.PositionRange(), 0)
+	acc := newAccumulator(parser.COUNT, g, e.limits, n.of.base().pos, 0)
 	texts := map[float64]string{}
 	for i := range m {
 		for step := range m[i].has.steps {
@@ -241,26 +220,26 @@ func valueText(known map[float64]string, v float64) string {
 }
 
 // aggregateQuantile sorts the values of each group at each step.
-func (e *evaluator) aggregateQuantile(n *parser.AggregateExpr, by *grouping, g grid) (nodeMatrix, error) {
-	qs, err := e.values(n.Param, g)
+func (e *evaluator) aggregateQuantile(n *aggregateNode, by *grouping, g grid) (nodeMatrix, error) {
+	qs, err := e.values(n.param, g)
 	if err != nil {
 		return nil, err
 	}
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, q := range qs {
 		if math.IsNaN(q) {
-			e.note(annotations.NewInvalidQuantileWarning(q, n.Param.PositionRange()))
+			e.note(annotations.NewInvalidQuantileWarning(q, n.param.base().pos))
 			continue
 		}
 		low, high = min(low, q), max(high, q)
 	}
 	if high > 1 {
-		e.note(annotations.NewInvalidQuantileWarning(high, n.Param.PositionRange()))
+		e.note(annotations.NewInvalidQuantileWarning(high, n.param.base().pos))
 	}
 	if low < 0 {
-		e.note(annotations.NewInvalidQuantileWarning(low, n.Param.PositionRange()))
+		e.note(annotations.NewInvalidQuantileWarning(low, n.param.base().pos))
 	}
-	m, err := e.eval(n.Expr, g)
+	m, err := e.eval(n.of, g)
 	if err != nil {
 		return nil, err
 	}
@@ -287,7 +266,7 @@ func (e *evaluator) aggregateQuantile(n *parser.AggregateExpr, by *grouping, g g
 				switch {
 				case !m[k].has.has(i):
 				case m[k].histogram(i) != nil:
-					e.note(annotations.NewHistogramIgnoredInAggregationInfo("quantile", n.Expr.PositionRange()))
+					e.note(annotations.NewHistogramIgnoredInAggregationInfo("quantile", n.of.base().pos))
 				default:
 					v = append(v, m[k].vals[i])
 				}

@@ -69,16 +69,16 @@ const askRanked = 1 << 16
 const rankedBytes = 24
 
 // aggregateK evaluates the aggregations that keep some rows whole.
-func (e *evaluator) aggregateK(n *parser.AggregateExpr, by *grouping, g grid) (nodeMatrix, error) {
-	params, err := e.values(n.Param, g)
+func (e *evaluator) aggregateK(n *aggregateNode, by *grouping, g grid) (nodeMatrix, error) {
+	params, err := e.values(n.param, g)
 	if err != nil {
 		return nil, err
 	}
-	m, err := e.eval(n.Expr, g)
+	m, err := e.eval(n.of, g)
 	if err != nil {
 		return nil, err
 	}
-	if n.Op == parser.LIMIT_RATIO {
+	if n.op == parser.LIMIT_RATIO {
 		return e.limitRatio(n, m, params, g)
 	}
 	if none, err := checkK(params); none || err != nil {
@@ -91,7 +91,7 @@ func (e *evaluator) aggregateK(n *parser.AggregateExpr, by *grouping, g grid) (n
 	if err != nil {
 		return nil, err
 	}
-	r := ranking{largest: n.Op == parser.BOTTOMK, ctx: e.ctx}
+	r := ranking{largest: n.op == parser.BOTTOMK, ctx: e.ctx}
 	kept := keptRows{has: make([]bitmap, len(m)), words: g.words()}
 	for i := range g.n {
 		k := int(min(int64(params[i]), int64(len(m))))
@@ -112,22 +112,22 @@ func (e *evaluator) aggregateK(n *parser.AggregateExpr, by *grouping, g grid) (n
 }
 
 // rank finds the k rows of a group that a step keeps; in an instant query the best comes first.
-func (e *evaluator) rank(n *parser.AggregateExpr, m nodeMatrix, rows []int32, step, k int, r *ranking) error {
+func (e *evaluator) rank(n *aggregateNode, m nodeMatrix, rows []int32, step, k int, r *ranking) error {
 	r.rows = r.rows[:0]
 	for _, at := range rows {
 		switch {
 		case !m[at].has.has(step):
-		case n.Op == parser.LIMITK:
+		case n.op == parser.LIMITK:
 			if len(r.rows) < k {
 				r.rows = append(r.rows, ranked{row: int(at)})
 			}
 		case m[at].histogram(step) != nil:
-			e.note(annotations.NewHistogramIgnoredInAggregationInfo(n.Op.String(), n.PosRange))
+			e.note(annotations.NewHistogramIgnoredInAggregationInfo(n.op.String(), n.pos))
 		default:
 			r.offer(ranked{m[at].vals[step], int(at)}, k)
 		}
 	}
-	if e.instant && n.Op != parser.LIMITK && len(r.rows) > 1 {
+	if e.instant && n.op != parser.LIMITK && len(r.rows) > 1 {
 		sort.Sort(sort.Reverse(r))
 	}
 	return r.ended
@@ -183,7 +183,7 @@ func checkK(params []float64) (none bool, err error) {
 }
 
 // limitRatio keeps a part of the rows, chosen by a hash of their labels; a negative ratio keeps the others.
-func (e *evaluator) limitRatio(n *parser.AggregateExpr, m nodeMatrix, params []float64, g grid) (nodeMatrix, error) {
+func (e *evaluator) limitRatio(n *aggregateNode, m nodeMatrix, params []float64, g grid) (nodeMatrix, error) {
 	low, high := 0.0, 0.0
 	for _, v := range params {
 		if math.IsNaN(v) {
@@ -192,10 +192,10 @@ func (e *evaluator) limitRatio(n *parser.AggregateExpr, m nodeMatrix, params []f
 		low, high = min(low, v), max(high, v)
 	}
 	if high > 1 {
-		e.note(annotations.NewInvalidRatioWarning(high, 1, n.Param.PositionRange()))
+		e.note(annotations.NewInvalidRatioWarning(high, 1, n.param.base().pos))
 	}
 	if low < -1 {
-		e.note(annotations.NewInvalidRatioWarning(low, -1, n.Param.PositionRange()))
+		e.note(annotations.NewInvalidRatioWarning(low, -1, n.param.base().pos))
 	}
 	return e.sift(m, func(_ int, r *row) {
 		offset := hashOffset(r.labels())

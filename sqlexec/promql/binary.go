@@ -14,18 +14,19 @@ import (
 )
 
 // binary evaluates a binary operator.
-func (e *evaluator) binary(n *parser.BinaryExpr, g grid) (nodeMatrix, error) {
-	left, err := e.eval(n.LHS, g)
+func (e *evaluator) binary(n *binaryNode, g grid) (nodeMatrix, error) {
+	left, err := e.eval(n.left, g)
 	if err != nil {
 		return nil, err
 	}
-	right, err := e.eval(n.RHS, g)
+	right, err := e.eval(n.right, g)
 	if err != nil {
 		return nil, err
 	}
-	scalarLeft, scalarRight := n.LHS.Type() == parser.ValueTypeScalar, n.RHS.Type() == parser.ValueTypeScalar
-	op := &operation{e: e, g: g, n: n, op: n.Op, pos: n.PositionRange(), kernel: kernels[n.Op]}
-	if e.zeroIsNaN && n.Op == parser.DIV {
+	scalarLeft := n.left.base().kind == parser.ValueTypeScalar
+	scalarRight := n.right.base().kind == parser.ValueTypeScalar
+	op := &operation{e: e, g: g, n: n, op: n.op, pos: n.pos, kernel: n.kernel}
+	if e.zeroIsNaN && n.op == parser.DIV {
 		op.kernel = eachPair(divideNaN)
 	}
 	switch {
@@ -35,15 +36,15 @@ func (e *evaluator) binary(n *parser.BinaryExpr, g grid) (nodeMatrix, error) {
 			return nil, err
 		}
 		switch {
-		case n.Op.IsComparisonOperator():
-			compareFloats(n.Op, r.has, left[0].vals, right[0].vals)
+		case n.op.IsComparisonOperator():
+			compareFloats(n.op, r.has, left[0].vals, right[0].vals)
 			for i := range r.has.steps {
 				r.vals[i] = 1
 			}
 		case op.kernel != nil:
 			op.kernel(r.vals, left[0].vals, right[0].vals)
 		default:
-			return nil, execution("operator %q is not allowed between two scalars", parser.ItemTypeStr[n.Op])
+			return nil, execution("operator %q is not allowed between two scalars", parser.ItemTypeStr[n.op])
 		}
 		r.has.fill(g.n)
 		return nodeMatrix{r}, nil
@@ -52,7 +53,7 @@ func (e *evaluator) binary(n *parser.BinaryExpr, g grid) (nodeMatrix, error) {
 	case scalarLeft:
 		return op.withScalar(right, left[0].vals, true)
 	}
-	switch n.Op {
+	switch n.op {
 	case parser.LAND:
 		return op.keepMatched(left, right, true)
 	case parser.LUNLESS:
@@ -67,7 +68,7 @@ func (e *evaluator) binary(n *parser.BinaryExpr, g grid) (nodeMatrix, error) {
 type operation struct {
 	e      *evaluator
 	g      grid
-	n      *parser.BinaryExpr
+	n      *binaryNode
 	op     parser.ItemType
 	pos    posrange.PositionRange
 	kernel func(dst, a, b []float64) // nil for operators that compute nothing of two floats
@@ -174,7 +175,7 @@ func (o *operation) withScalar(m nodeMatrix, scalar []float64, swapped bool) (no
 		}
 		in := &m[i]
 		r.identity = in.identity
-		r.dropName = in.dropName || changesName(o.op) || o.n.ReturnBool
+		r.dropName = in.dropName || changesName(o.op) || o.n.returnBool
 		if swapped {
 			o.combine(&r, s, in, in.has, in)
 		} else {
@@ -202,7 +203,7 @@ func (o *operation) combine(out, left, right *row, has bitmap, kept *row) bitmap
 	switch {
 	case o.op.IsComparisonOperator():
 		compareFloats(o.op, out.has, left.vals, right.vals)
-		if o.n.ReturnBool {
+		if o.n.returnBool {
 			for i := range out.vals {
 				out.vals[i] = float64(out.has[i>>6] >> (i & 63) & 1)
 			}
@@ -284,7 +285,7 @@ func (o *operation) combineMixed(out, left, right *row, has bitmap, kept *row) b
 // keep is what a comparison makes of a step.
 func (o *operation) keep(out, kept *row, i int, holds bool) {
 	switch {
-	case o.n.ReturnBool:
+	case o.n.returnBool:
 		out.put(i, float64(vector.Bit(holds)))
 	case holds:
 		out.copyStep(kept, i)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -39,39 +40,37 @@ func randomQuery(r *rand.Rand, depth int) string {
 	return "(" + part() + ") + (" + part() + ")"
 }
 
-// TestShareSubtrees: the parts that are shared are those whose texts, and whose ways to read samples, occur twice.
-func TestShareSubtrees(t *testing.T) {
+// TestShareCommon: the parts that are shared are those that are needed twice where equal ones are evaluated once.
+// Equality is that of texts, and of ways to read samples.
+func TestShareCommon(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 22))
 	some := 0
 	for range 3000 {
 		q := Query{Expr: randomQuery(r, 4), Start: 1000, End: 2000, Step: 100}
-		x, err := q.check()
+		p, err := q.Compile()
 		if err != nil {
 			t.Fatalf("%s: %v", q.Expr, err)
 		}
-		if x, _, err = prepare(x, &q); err != nil {
-			t.Fatalf("%s: %v", q.Expr, err)
-		}
-		e := &evaluator{counts: countsOnly(x), presence: presenceOnly(x)}
-		e.shareSubtrees(x)
-		want := sharedByText(e, x)
-		if !maps.EqualFunc(want, e.shared, func(string, int32) bool { return true }) {
-			t.Fatalf("%s: %d parts are shared, want %d: %v", q.Expr, len(e.shared), len(want), want)
-		}
-		numbers := map[string]int32{}
-		for n, text := range want {
-			if number, seen := numbers[text]; seen && number != e.shared[n] {
-				t.Fatalf("%s: %s has the numbers %d and %d", q.Expr, text, number, e.shared[n])
+		o := textOracle{t: t, query: q.Expr, uses: map[string]int{}, texts: map[node]string{}}
+		o.visit(p.root)
+		classes := map[string]int32{}
+		for n, text := range o.texts {
+			if want := o.uses[text] > 1; n.base().shared != want {
+				t.Fatalf("%s: %s is shared: %v, want %v", q.Expr, text, n.base().shared, want)
 			}
-			numbers[text] = e.shared[n]
+			if class, seen := classes[text]; seen && class != n.base().class {
+				t.Fatalf("%s: %s is of the classes %d and %d", q.Expr, text, class, n.base().class)
+			}
+			classes[text] = n.base().class
 		}
-		if distinct := map[int32]bool{}; len(numbers) > 0 {
+		if distinct := map[int32]bool{}; slices.ContainsFunc(slices.Collect(maps.Values(o.uses)),
+			func(n int) bool { return n > 1 }) {
 			some++
-			for _, number := range numbers {
-				distinct[number] = true
+			for _, class := range classes {
+				distinct[class] = true
 			}
-			if len(distinct) != len(numbers) {
-				t.Fatalf("%s: %d numbers of %d texts", q.Expr, len(distinct), len(numbers))
+			if len(distinct) != len(classes) {
+				t.Fatalf("%s: %d classes of %d texts", q.Expr, len(distinct), len(classes))
 			}
 		}
 	}
@@ -80,43 +79,83 @@ func TestShareSubtrees(t *testing.T) {
 	}
 }
 
-// sharedByText finds common parts by their whole texts.
-func sharedByText(e *evaluator, x parser.Expr) map[parser.Expr]string {
-	texts, count := map[parser.Expr]string{}, map[string]int{}
-	parser.Inspect(x, func(n parser.Node, path []parser.Node) error {
-		if len(path) > 0 {
-			if _, inRange := path[len(path)-1].(*parser.MatrixSelector); inRange {
-				return nil
-			}
+// textOracle counts how often the values of nodes are needed, by the whole texts of the nodes.
+type textOracle struct {
+	t     *testing.T
+	query string
+	uses  map[string]int
+	texts map[node]string // of the nodes that it met
+}
+
+func (o *textOracle) visit(x node) {
+	switch n := x.(type) {
+	case *numberNode, *textNode, *rangeNode:
+		return
+	case *subqueryNode:
+		o.visit(n.of)
+		return
+	}
+	pos := x.base().pos
+	parsed, err := Parse(o.query[pos.Start:pos.End])
+	if err != nil {
+		o.t.Fatalf("%s: %s: %v", o.query, o.query[pos.Start:pos.End], err)
+	}
+	text := canonical(parsed).String() + reads(x)
+	o.texts[x] = text
+	if o.uses[text]++; o.uses[text] > 1 {
+		return
+	}
+	for _, part := range x.operands() {
+		o.visit(part)
+	}
+}
+
+// reads is how the selectors of a node read samples.
+func reads(x node) (text string) {
+	if n, ok := x.(*selectorNode); ok {
+		text = fmt.Sprint(" ", n.counts, n.presence)
+	}
+	for _, part := range x.operands() {
+		text += reads(part)
+	}
+	return text
+}
+
+// canonical has parentheses around the operands of operators, once, and nowhere else.
+func canonical(x parser.Expr) parser.Expr {
+	x = unwrap(x)
+	switch n := x.(type) {
+	case *parser.BinaryExpr:
+		n.LHS, n.RHS = &parser.ParenExpr{Expr: canonical(n.LHS)}, &parser.ParenExpr{Expr: canonical(n.RHS)}
+	case *parser.UnaryExpr:
+		n.Expr = &parser.ParenExpr{Expr: canonical(n.Expr)}
+	case *parser.SubqueryExpr:
+		n.Expr = &parser.ParenExpr{Expr: canonical(n.Expr)}
+	case *parser.AggregateExpr:
+		n.Expr = canonical(n.Expr)
+	case *parser.Call:
+		for i := range n.Args {
+			n.Args[i] = canonical(n.Args[i])
 		}
-		switch n := n.(type) {
-		case *parser.VectorSelector, *parser.Call, *parser.AggregateExpr, *parser.BinaryExpr:
-			text := n.String()
-			parser.Inspect(n, func(n parser.Node, _ []parser.Node) error {
-				if vs, ok := n.(*parser.VectorSelector); ok {
-					text += fmt.Sprint(" ", e.counts[vs], e.presence[vs])
-				}
-				return nil
-			})
-			texts[n.(parser.Expr)] = text
-			count[text]++
-		}
-		return nil
-	})
-	maps.DeleteFunc(texts, func(_ parser.Expr, text string) bool { return count[text] < 2 })
-	return texts
+	}
+	return x
 }
 
 // TestShareOfLongQuery: common parts are found in queries as long as are taken.
 func TestShareOfLongQuery(t *testing.T) {
 	const parts = 2400
 	q := Query{Expr: strings.Repeat("sum(rate(b[5m])) + ", parts) + "1", Start: 1000, End: 2000, Step: 100}
-	x, err := q.check()
+	p, err := q.Compile()
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &evaluator{}
-	if e.shareSubtrees(x); len(e.shared) != 2*parts {
-		t.Errorf("%d parts are shared, want %d", len(e.shared), 2*parts)
+	shared := 0
+	for _, line := range p.Lines() {
+		if strings.Contains(line, "once for all of class") {
+			shared++
+		}
+	}
+	if shared != parts {
+		t.Errorf("%d parts are shared, want %d", shared, parts)
 	}
 }

@@ -2,10 +2,13 @@
 //
 // # Shape
 //
-// A query is parsed (parse.go) and its durations and times become numbers (prepare.go). Then the tree is evaluated over
-// all steps at once: each node yields a matrix with one row for each label set (matrix.go). A row holds one value a
-// step, and a bitmap of the steps that have a value. The bitmap keeps NaN an ordinary value and turns and, unless and
-// absent into bit operations. Label sets are computed once for each node, never for each step.
+// A query is parsed (parse.go) and compiled into nodes (compile.go, node.go): its durations and times become numbers,
+// each selector learns what is read of its samples, equal nodes are found (commonparts.go), and aggregations learn
+// whether they add series as they are read. Nodes never change after that; their text is the plan (plan.go). Then they
+// are evaluated over all steps at once (eval.go): each node yields a matrix with one row for each label set
+// (matrix.go). A row holds one value a step, and a bitmap of the steps that have a value. The bitmap keeps NaN an
+// ordinary value and turns and, unless and absent into bit operations. Label sets are computed once for each node,
+// never for each step.
 //
 //	selector            rows from samples, one look-back each          selector.go
 //	range functions     windows over samples by two moving indexes     window.go, rate.go, overtime.go
@@ -13,10 +16,9 @@
 //	binary operators    partners found once, then rows by rows         binary.go, matching.go
 //	functions           rows by rows                                   functions.go, labelfuncs.go, ...
 //
-// What is known of each function of the language is one line of a table (functiontable.go). Subtrees that are equal are
-// found by number (commonparts.go).
+// What is known of each function of the language is one line of a table (functiontable.go), which a call holds.
 //
-// A row never changes once a node has yielded it. So nodes share rows, and a subtree that occurs twice is evaluated
+// A row never changes once a node has yielded it. So nodes share rows, and a node that is needed twice is evaluated
 // once.
 //
 // # Storage

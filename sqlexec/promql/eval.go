@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
 )
 
@@ -20,16 +19,11 @@ type evaluator struct {
 	instant      bool  // one step: the order of rows is the order of the answer
 	queryEnd     int64 // ms
 	zeroIsNaN    bool  // see Query.ZeroIsNaN
-	same         map[parser.Expr]bool
-	counts       map[*parser.VectorSelector]bool
-	presence     map[*parser.VectorSelector]bool
-	labels       map[*parser.VectorSelector][]string // those that an aggregation wants of selectors that are its own
 	notes        *annotations.Annotations
 	limits       *queryLimits
 
-	shared map[parser.Expr]int32    // subtrees that occur more than once, by the number of equal ones
-	known  map[sharedKey]nodeMatrix // what was evaluated of them
-	sets   []SeriesSet              // to be closed with the query
+	known map[sharedKey]nodeMatrix // what was evaluated of shared nodes
+	sets  []SeriesSet              // to be closed with the query
 }
 
 func (e *evaluator) close() {
@@ -43,54 +37,37 @@ func (e *evaluator) note(err error) { e.notes.Add(err) }
 
 // eval yields the rows of a node at the steps of a grid. Rows without any value are left out, but for scalars, which
 // have one row with a value at each step.
-func (e *evaluator) eval(x parser.Expr, g grid) (nodeMatrix, error) {
+func (e *evaluator) eval(x node, g grid) (nodeMatrix, error) {
 	if err := e.ctx.Err(); err != nil {
 		return nil, err
 	}
-	if g.n > 1 && e.same[x] {
+	own := x.base()
+	if g.n > 1 && own.same {
 		m, err := e.eval(x, g.first())
 		if err != nil {
 			return nil, err
 		}
 		return e.spread(m, g)
 	}
-	number, isShared := e.shared[x]
-	if isShared {
-		if m, ok := e.known[sharedKey{number, g}]; ok {
+	if own.shared {
+		if m, ok := e.known[sharedKey{own.class, g}]; ok {
 			return slices.Clone(m), e.limits.reserve(int64(len(m)) * rowBytes)
 		}
 	}
 	held, bytes := e.limits.samples.Load(), e.limits.bytes.Load()
-	m, err := e.node(x, g)
+	m, err := x.eval(e, g)
 	if err != nil {
 		return nil, err
 	}
 	e.limits.keep(m, held, bytes) // what the node's arguments held is free
-	if isShared {
-		e.known[sharedKey{number, g}] = slices.Clone(m)
+	if own.shared {
+		if e.known == nil {
+			e.known = map[sharedKey]nodeMatrix{}
+		}
+		e.known[sharedKey{own.class, g}] = slices.Clone(m)
 		return m, e.limits.reserve(int64(len(m)) * rowBytes)
 	}
 	return m, nil
-}
-
-func (e *evaluator) node(x parser.Expr, g grid) (nodeMatrix, error) {
-	switch n := x.(type) {
-	case *parser.ParenExpr:
-		return e.eval(n.Expr, g)
-	case *parser.NumberLiteral:
-		return e.scalar(g, func(int) float64 { return n.Val })
-	case *parser.VectorSelector:
-		return e.selector(n, g)
-	case *parser.UnaryExpr:
-		return e.unary(n, g)
-	case *parser.BinaryExpr:
-		return e.binary(n, g)
-	case *parser.AggregateExpr:
-		return e.aggregate(n, g)
-	case *parser.Call:
-		return e.call(n, g)
-	}
-	return nil, execution("%s cannot be evaluated here", x)
 }
 
 // scalar makes the row of a scalar.
@@ -107,7 +84,7 @@ func (e *evaluator) scalar(g grid, f func(i int) float64) (nodeMatrix, error) {
 }
 
 // values evaluates a scalar to one value a step.
-func (e *evaluator) values(x parser.Expr, g grid) ([]float64, error) {
+func (e *evaluator) values(x node, g grid) ([]float64, error) {
 	m, err := e.eval(x, g)
 	if err != nil {
 		return nil, err
@@ -140,9 +117,9 @@ func (e *evaluator) spread(m nodeMatrix, g grid) (nodeMatrix, error) {
 }
 
 // unary negates.
-func (e *evaluator) unary(n *parser.UnaryExpr, g grid) (nodeMatrix, error) {
-	m, err := e.eval(n.Expr, g)
-	if err != nil || n.Op != parser.SUB {
+func (e *evaluator) unary(n *unaryNode, g grid) (nodeMatrix, error) {
+	m, err := e.eval(n.of, g)
+	if err != nil || !n.negates {
 		return m, err
 	}
 	return e.mapRows(m, g, func(in, out *row) {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
 
 	"varve/engine/vector"
@@ -12,11 +11,9 @@ import (
 )
 
 // call evaluates a function.
-func (e *evaluator) call(n *parser.Call, g grid) (nodeMatrix, error) {
-	f := functionOf(n)
+func (e *evaluator) call(n *callNode, g grid) (nodeMatrix, error) {
+	f := n.function
 	switch {
-	case f == nil:
-		return nil, execution("function %s is not known", n.Func.Name)
 	case f.eval != nil:
 		return f.eval(e, n, g)
 	case f.over != nil:
@@ -25,14 +22,14 @@ func (e *evaluator) call(n *parser.Call, g grid) (nodeMatrix, error) {
 			return nil, err
 		}
 		return e.rows(src, g)
-	case f.clock != nil && len(n.Args) == 0:
+	case f.clock != nil && len(n.args) == 0:
 		return e.scalar(g, func(i int) float64 { return f.clock(time.Unix(g.at(i)/1000, 0).UTC()) })
 	}
 	return e.elementwise(n, f, g)
 }
 
 // callSource is rangeSource with the check of arguments that a function has.
-func (e *evaluator) callSource(n *parser.Call, fn *rangeFunc, g grid) (*sampleRows, error) {
+func (e *evaluator) callSource(n *callNode, fn *rangeFunc, g grid) (*sampleRows, error) {
 	src, c, err := e.rangeSource(n, fn, g)
 	if err != nil {
 		return nil, err
@@ -44,20 +41,20 @@ func (e *evaluator) callSource(n *parser.Call, fn *rangeFunc, g grid) (*sampleRo
 }
 
 // scalarOf makes functions without arguments.
-func scalarOf(f func(g grid, i int) float64) func(*evaluator, *parser.Call, grid) (nodeMatrix, error) {
-	return func(e *evaluator, _ *parser.Call, g grid) (nodeMatrix, error) {
+func scalarOf(f func(g grid, i int) float64) func(*evaluator, *callNode, grid) (nodeMatrix, error) {
+	return func(e *evaluator, _ *callNode, g grid) (nodeMatrix, error) {
 		return e.scalar(g, func(i int) float64 { return f(g, i) })
 	}
 }
 
 // ofTwo makes functions of two scalars.
-func ofTwo(f func(a, b float64) float64) func(*evaluator, *parser.Call, grid) (nodeMatrix, error) {
-	return func(e *evaluator, n *parser.Call, g grid) (nodeMatrix, error) {
-		a, err := e.values(n.Args[0], g)
+func ofTwo(f func(a, b float64) float64) func(*evaluator, *callNode, grid) (nodeMatrix, error) {
+	return func(e *evaluator, n *callNode, g grid) (nodeMatrix, error) {
+		a, err := e.values(n.args[0], g)
 		if err != nil {
 			return nil, err
 		}
-		b, err := e.values(n.Args[1], g)
+		b, err := e.values(n.args[1], g)
 		if err != nil {
 			return nil, err
 		}
@@ -113,8 +110,8 @@ var histogramFuncs = map[string]function{
 }
 
 // elementwise evaluates functions that make a float of each value.
-func (e *evaluator) elementwise(n *parser.Call, f *function, g grid) (nodeMatrix, error) {
-	m, err := e.eval(n.Args[0], g)
+func (e *evaluator) elementwise(n *callNode, f *function, g grid) (nodeMatrix, error) {
+	m, err := e.eval(n.args[0], g)
 	switch {
 	case err != nil:
 		return nil, err
@@ -133,14 +130,14 @@ func (e *evaluator) elementwise(n *parser.Call, f *function, g grid) (nodeMatrix
 }
 
 // round rounds to multiples of a scalar, or of one.
-func (e *evaluator) round(n *parser.Call, g grid) (nodeMatrix, error) {
-	m, err := e.eval(n.Args[0], g)
+func (e *evaluator) round(n *callNode, g grid) (nodeMatrix, error) {
+	m, err := e.eval(n.args[0], g)
 	if err != nil {
 		return nil, err
 	}
 	var multiples []float64 // nil: of one
-	if len(n.Args) > 1 {
-		if multiples, err = e.values(n.Args[1], g); err != nil {
+	if len(n.args) > 1 {
+		if multiples, err = e.values(n.args[1], g); err != nil {
 			return nil, err
 		}
 	}
@@ -165,9 +162,9 @@ func (e *evaluator) mapFloats(m nodeMatrix, g grid, f func(i int, v float64) flo
 }
 
 // clamped makes functions that bound values by arguments, whose numbers are low and high; 0: there is no such bound.
-func clamped(low, high int) func(*evaluator, *parser.Call, grid) (nodeMatrix, error) {
-	return func(e *evaluator, n *parser.Call, g grid) (nodeMatrix, error) {
-		m, err := e.eval(n.Args[0], g)
+func clamped(low, high int) func(*evaluator, *callNode, grid) (nodeMatrix, error) {
+	return func(e *evaluator, n *callNode, g grid) (nodeMatrix, error) {
+		m, err := e.eval(n.args[0], g)
 		if err != nil {
 			return nil, err
 		}
@@ -176,7 +173,7 @@ func clamped(low, high int) func(*evaluator, *parser.Call, grid) (nodeMatrix, er
 			if at == 0 {
 				continue
 			}
-			if bounds[k], err = e.values(n.Args[at], g); err != nil {
+			if bounds[k], err = e.values(n.args[at], g); err != nil {
 				return nil, err
 			}
 		}
@@ -204,8 +201,8 @@ func (e *evaluator) clamp(m nodeMatrix, g grid, low, high []float64) (nodeMatrix
 }
 
 // toScalar is the value of the only row with a float at a step, else NaN.
-func (e *evaluator) toScalar(n *parser.Call, g grid) (nodeMatrix, error) {
-	m, err := e.eval(n.Args[0], g)
+func (e *evaluator) toScalar(n *callNode, g grid) (nodeMatrix, error) {
+	m, err := e.eval(n.args[0], g)
 	if err != nil {
 		return nil, err
 	}
@@ -229,12 +226,12 @@ func (e *evaluator) toScalar(n *parser.Call, g grid) (nodeMatrix, error) {
 
 // sampleTimesOf makes timestamp and start_timestamp: the time of samples, or their start times, where the argument is a
 // selector. Otherwise the first is the time of the step, and the second nothing.
-func sampleTimesOf(starts bool) func(*evaluator, *parser.Call, grid) (nodeMatrix, error) {
-	return func(e *evaluator, n *parser.Call, g grid) (nodeMatrix, error) {
-		if vs, ok := unwrap(n.Args[0]).(*parser.VectorSelector); ok {
+func sampleTimesOf(starts bool) func(*evaluator, *callNode, grid) (nodeMatrix, error) {
+	return func(e *evaluator, n *callNode, g grid) (nodeMatrix, error) {
+		if vs, ok := n.args[0].(*selectorNode); ok {
 			return e.sampleTimes(vs, g, starts)
 		}
-		m, err := e.eval(n.Args[0], g)
+		m, err := e.eval(n.args[0], g)
 		if err != nil || starts {
 			return nil, err
 		}
@@ -248,17 +245,17 @@ func sampleTimesOf(starts bool) func(*evaluator, *parser.Call, grid) (nodeMatrix
 }
 
 // absent is 1 at the steps at which the argument has nothing.
-func (e *evaluator) absent(n *parser.Call, g grid) (nodeMatrix, error) {
-	m, err := e.eval(n.Args[0], g)
+func (e *evaluator) absent(n *callNode, g grid) (nodeMatrix, error) {
+	m, err := e.eval(n.args[0], g)
 	if err != nil {
 		return nil, err
 	}
-	return e.ones(m, n.Args[0], g, false)
+	return e.ones(m, n.args[0], g, false)
 }
 
 // absentOverTime is 1 at the steps at which no window has a sample.
-func (e *evaluator) absentOverTime(n *parser.Call, g grid) (nodeMatrix, error) {
-	src, err := e.callSource(n, functionOf(n).over, g)
+func (e *evaluator) absentOverTime(n *callNode, g grid) (nodeMatrix, error) {
+	src, err := e.callSource(n, n.over, g)
 	if err != nil {
 		return nil, err
 	}
@@ -266,11 +263,11 @@ func (e *evaluator) absentOverTime(n *parser.Call, g grid) (nodeMatrix, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.ones(m, n.Args[0], g, true)
+	return e.ones(m, n.args[0], g, true)
 }
 
 // ones is a row of ones for the steps without any value. Its labels are those that the selector requires.
-func (e *evaluator) ones(m nodeMatrix, arg parser.Expr, g grid, dropName bool) (nodeMatrix, error) {
+func (e *evaluator) ones(m nodeMatrix, arg node, g grid, dropName bool) (nodeMatrix, error) {
 	out, err := e.scalar(g, func(int) float64 { return 1 })
 	if err != nil {
 		return nil, err
@@ -289,16 +286,16 @@ func (e *evaluator) ones(m nodeMatrix, arg parser.Expr, g grid, dropName bool) (
 		return nil, nil
 	}
 	var own Labels
-	if ms, ok := unwrap(arg).(*parser.MatrixSelector); ok {
-		arg = ms.VectorSelector
+	if windows, ok := arg.(*rangeNode); ok {
+		arg = windows.selector
 	}
-	if vs, ok := unwrap(arg).(*parser.VectorSelector); ok {
+	if vs, ok := arg.(*selectorNode); ok {
 		seen := map[string]bool{}
-		for _, m := range vs.LabelMatchers {
+		for _, m := range vs.matchers {
 			if m.Name == NameLabel {
 				continue
 			}
-			if MatchType(m.Type) == MatchEqual && !seen[m.Name] {
+			if m.Type == MatchEqual && !seen[m.Name] {
 				own, seen[m.Name] = own.with(m.Name, m.Value), true
 			} else {
 				own = own.with(m.Name, "") // a second demand: none is known
@@ -311,20 +308,20 @@ func (e *evaluator) ones(m nodeMatrix, arg parser.Expr, g grid, dropName bool) (
 }
 
 // ordered makes the functions that order rows.
-func ordered(byLabel, descending bool) func(*evaluator, *parser.Call, grid) (nodeMatrix, error) {
-	return func(e *evaluator, n *parser.Call, g grid) (nodeMatrix, error) {
+func ordered(byLabel, descending bool) func(*evaluator, *callNode, grid) (nodeMatrix, error) {
+	return func(e *evaluator, n *callNode, g grid) (nodeMatrix, error) {
 		return e.sort(n, g, byLabel, descending)
 	}
 }
 
 // sort orders the rows of an instant query; the answer of a range query is ordered by labels whatever is done here.
-func (e *evaluator) sort(n *parser.Call, g grid, byLabel, descending bool) (nodeMatrix, error) {
-	m, err := e.eval(n.Args[0], g)
+func (e *evaluator) sort(n *callNode, g grid, byLabel, descending bool) (nodeMatrix, error) {
+	m, err := e.eval(n.args[0], g)
 	if err != nil {
 		return nil, err
 	}
 	if g.n > 1 {
-		e.note(annotations.NewSortInRangeQueryWarning(n.PositionRange()))
+		e.note(annotations.NewSortInRangeQueryWarning(n.pos))
 	}
 	if !byLabel {
 		m, err = e.sift(m, func(_ int, r *row) { // histograms have no order: they go
@@ -339,7 +336,7 @@ func (e *evaluator) sort(n *parser.Call, g grid, byLabel, descending bool) (node
 	}
 	compare := byValue(m)
 	if byLabel {
-		if compare, err = e.byLabels(m, n.Args[1:]); err != nil {
+		if compare, err = e.byLabels(m, n.args[1:]); err != nil {
 			return nil, err
 		}
 	}
@@ -363,7 +360,7 @@ func byValue(m nodeMatrix) func(a, b int32) int {
 }
 
 // byLabels compares rows by number: by the values of some labels in natural order, then by all labels.
-func (e *evaluator) byLabels(m nodeMatrix, args parser.Expressions) (func(a, b int32) int, error) {
+func (e *evaluator) byLabels(m nodeMatrix, args []node) (func(a, b int32) int, error) {
 	names := make([]string, 0, len(args))
 	for _, arg := range args {
 		names = append(names, text(arg))

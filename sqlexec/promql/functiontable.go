@@ -12,11 +12,11 @@ import (
 // function is what is known of a function of the language, besides its types, which the parser knows. It is evaluated
 // in one of six ways: the first five members and, before that, setting.
 type function struct {
-	eval  func(e *evaluator, n *parser.Call, g grid) (nodeMatrix, error) // a way of its own
-	over  *rangeFunc                                                     // a value of each window
-	float func(float64) float64                                          // a float of each float
-	hist  func(*histogram.Histogram) float64                             // a float of each histogram
-	clock func(time.Time) float64                                        // a float of each time; without argument, the step's
+	eval  func(e *evaluator, n *callNode, g grid) (nodeMatrix, error) // a way of its own
+	over  *rangeFunc                                                  // a value of each window
+	float func(float64) float64                                       // a float of each float
+	hist  func(*histogram.Histogram) float64                          // a float of each histogram
+	clock func(time.Time) float64                                     // a float of each time; without argument, the step's
 
 	// setting is a number that the times of the query say: it takes the place of the call.
 	setting func(q *Query) float64
@@ -68,7 +68,7 @@ func init() {
 		"pi":     {eval: scalarOf(func(grid, int) float64 { return math.Pi })},
 		"time": {eval: scalarOf(func(g grid, i int) float64 { return float64(g.at(i)) / 1000 }), steps: stepped,
 			constant: true},
-		"vector": {eval: func(e *evaluator, n *parser.Call, g grid) (nodeMatrix, error) { return e.eval(n.Args[0], g) },
+		"vector": {eval: func(e *evaluator, n *callNode, g grid) (nodeMatrix, error) { return e.eval(n.args[0], g) },
 			constant: true},
 
 		"clamp":     {eval: clamped(1, 2)},

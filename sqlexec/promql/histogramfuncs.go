@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/prometheus/prometheus/model/labels"
-	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/promql/parser/posrange"
 	"github.com/prometheus/prometheus/util/annotations"
 
@@ -33,7 +32,7 @@ type histogramCall struct {
 }
 
 // overHistograms evaluates the arguments of a function over histograms: a vector and scalars, which may be quantiles.
-func (e *evaluator) overHistograms(vector parser.Expr, scalars []parser.Expr, quantiles bool, g grid) (*histogramCall,
+func (e *evaluator) overHistograms(vector node, scalars []node, quantiles bool, g grid) (*histogramCall,
 	[][]float64, error) {
 	args := make([][]float64, len(scalars))
 	for i, arg := range scalars {
@@ -46,7 +45,7 @@ func (e *evaluator) overHistograms(vector parser.Expr, scalars []parser.Expr, qu
 		}
 		for _, q := range args[i] {
 			if math.IsNaN(q) || q < 0 || q > 1 {
-				e.note(annotations.NewInvalidQuantileWarning(q, arg.PositionRange()))
+				e.note(annotations.NewInvalidQuantileWarning(q, arg.base().pos))
 			}
 		}
 	}
@@ -54,20 +53,20 @@ func (e *evaluator) overHistograms(vector parser.Expr, scalars []parser.Expr, qu
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &histogramCall{e: e, g: g, m: m, pos: vector.PositionRange()}
+	c := &histogramCall{e: e, g: g, m: m, pos: vector.base().pos}
 	return c, args, c.findGroups()
 }
 
-func (e *evaluator) histogramFraction(n *parser.Call, g grid) (nodeMatrix, error) {
-	c, args, err := e.overHistograms(n.Args[2], n.Args[:2], false, g)
+func (e *evaluator) histogramFraction(n *callNode, g grid) (nodeMatrix, error) {
+	c, args, err := e.overHistograms(n.args[2], n.args[:2], false, g)
 	if err != nil {
 		return nil, err
 	}
 	return c.rows(c.fraction(args[0], args[1]), same)
 }
 
-func (e *evaluator) histogramQuantile(n *parser.Call, g grid) (nodeMatrix, error) {
-	c, args, err := e.overHistograms(n.Args[1], n.Args[:1], true, g)
+func (e *evaluator) histogramQuantile(n *callNode, g grid) (nodeMatrix, error) {
+	c, args, err := e.overHistograms(n.args[1], n.args[:1], true, g)
 	if err != nil {
 		return nil, err
 	}
@@ -75,12 +74,12 @@ func (e *evaluator) histogramQuantile(n *parser.Call, g grid) (nodeMatrix, error
 }
 
 // histogramQuantiles has a row of each histogram for each quantile, with the quantile as a label.
-func (e *evaluator) histogramQuantiles(n *parser.Call, g grid) (nodeMatrix, error) {
-	c, args, err := e.overHistograms(n.Args[0], n.Args[2:], true, g)
+func (e *evaluator) histogramQuantiles(n *callNode, g grid) (nodeMatrix, error) {
+	c, args, err := e.overHistograms(n.args[0], n.args[2:], true, g)
 	if err != nil {
 		return nil, err
 	}
-	label := text(n.Args[1])
+	label := text(n.args[1])
 	var out nodeMatrix
 	for _, q := range args {
 		part, err := c.rows(c.quantile(q), func(ls Labels, i int) Labels {

@@ -27,8 +27,8 @@ type infoCall struct {
 }
 
 // info evaluates info().
-func (e *evaluator) info(n *parser.Call, g grid) (nodeMatrix, error) {
-	base, err := e.eval(n.Args[0], g)
+func (e *evaluator) info(n *callNode, g grid) (nodeMatrix, error) {
+	base, err := e.eval(n.args[0], g)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (e *evaluator) info(n *parser.Call, g grid) (nodeMatrix, error) {
 		return nil
 	})
 	if err == nil {
-		err = c.read(n.Args[0], base, ignored)
+		err = c.read(n.args[0], base, ignored)
 	}
 	if err != nil {
 		return nil, err
@@ -53,13 +53,9 @@ func (e *evaluator) info(n *parser.Call, g grid) (nodeMatrix, error) {
 
 // takeMatchers sorts out the second argument. Without a matcher that demands a name all metrics that end in _info are
 // meant, without any on the name target_info.
-func (c *infoCall) takeMatchers(n *parser.Call) error {
-	if len(n.Args) > 1 {
-		all, err := matchers(n.Args[1].(*parser.VectorSelector).LabelMatchers)
-		if err != nil {
-			return err
-		}
-		for _, m := range all {
+func (c *infoCall) takeMatchers(n *callNode) error {
+	if len(n.args) > 1 {
+		for _, m := range n.args[1].(*selectorNode).matchers {
 			if m.Name == NameLabel {
 				c.names = append(c.names, m)
 			} else {
@@ -84,12 +80,12 @@ func (c *infoCall) takeMatchers(n *parser.Call) error {
 }
 
 // read finds the info rows of all rows, one selection for each pattern of identifying labels that rows have.
-func (c *infoCall) read(arg parser.Expr, base nodeMatrix, ignored []bool) error {
+func (c *infoCall) read(arg node, base nodeMatrix, ignored []bool) error {
 	ref, uniform := reference(arg)
 	if !uniform {
-		ref = timeReference{}
+		ref = when{}
 	}
-	clock := clockOf(c.g, ref.timestamp, ref.offset)
+	clock := clockOf(c.g, ref.at, ref.offset)
 	first, last := clock.bounds()
 	sets, err := c.e.identities(base, ignored)
 	if err != nil {
@@ -300,38 +296,32 @@ func (c *infoCall) labels(base Labels, newest map[string][]int32, step int) (out
 	return out, found, nil
 }
 
-// timeReference is the time that a selector looks at: its @ and its offset in ms.
-type timeReference struct {
-	timestamp *int64
-	offset    int64
-}
-
-func (r timeReference) equal(o timeReference) bool {
-	if r.timestamp == nil || o.timestamp == nil {
-		return r.timestamp == nil && o.timestamp == nil && r.offset == o.offset
+func (w when) equal(o when) bool {
+	if w.at == nil || o.at == nil {
+		return w.at == nil && o.at == nil && w.offset == o.offset
 	}
-	return *r.timestamp-r.offset == *o.timestamp-o.offset
+	return *w.at-w.offset == *o.at-o.offset
 }
 
-// reference is the time that all selectors of an expression look at; uniform is false when they differ, or when a
-// vector comes of no selector.
-func reference(x parser.Expr) (first timeReference, uniform bool) {
+// reference is the time that all selectors of a node look at; uniform is false when they differ, or when a vector comes
+// of no selector.
+func reference(x node) (first when, uniform bool) {
 	found, free := false, false
 	uniform = true
-	var visit func(x parser.Expr, around []*parser.SubqueryExpr) bool
-	visit = func(x parser.Expr, around []*parser.SubqueryExpr) bool {
-		if t := x.Type(); t != parser.ValueTypeVector && t != parser.ValueTypeMatrix {
+	var visit func(x node, around []*subqueryNode) bool
+	visit = func(x node, around []*subqueryNode) bool {
+		if t := x.base().kind; t != parser.ValueTypeVector && t != parser.ValueTypeMatrix {
 			return false
 		}
 		switch n := x.(type) {
-		case *parser.VectorSelector:
-			ref := timeReference{n.Timestamp, n.OriginalOffset.Milliseconds()}
+		case *selectorNode:
+			ref := n.when
 			for _, s := range slices.Backward(around) { // offsets add up until a time is fixed
-				if ref.timestamp != nil {
+				if ref.at != nil {
 					break
 				}
-				ref.offset += s.OriginalOffset.Milliseconds()
-				ref.timestamp = s.Timestamp
+				ref.offset += s.offset
+				ref.at = s.at
 			}
 			if !found {
 				first, found = ref, true
@@ -339,16 +329,16 @@ func reference(x parser.Expr) (first timeReference, uniform bool) {
 				uniform = false
 			}
 			return true
-		case *parser.SubqueryExpr:
+		case *subqueryNode:
 			around = append(slices.Clone(around), n)
-		case *parser.Call:
-			if f := functionOf(n); f != nil && f.matchers {
-				return visit(n.Args[0], around)
+		case *callNode:
+			if n.function.matchers {
+				return visit(n.args[0], around)
 			}
 		}
 		any := false
-		for child := range parser.ChildrenIter(x) {
-			if sub, ok := child.(parser.Expr); ok && visit(sub, around) {
+		for _, part := range x.operands() {
+			if visit(part, around) {
 				any = true
 			}
 		}

@@ -4,16 +4,14 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-
-	"github.com/prometheus/prometheus/promql/parser"
 )
 
 // text is the value of a string argument.
-func text(x parser.Expr) string { return unwrap(x).(*parser.StringLiteral).Val }
+func text(x node) string { return x.(*textNode).value }
 
 // labelReplace sets a label to a template filled from the value of another one, where a pattern matches it.
-func (e *evaluator) labelReplace(n *parser.Call, g grid) (nodeMatrix, error) {
-	dst, template, src, expr := text(n.Args[1]), text(n.Args[2]), text(n.Args[3]), text(n.Args[4])
+func (e *evaluator) labelReplace(n *callNode, g grid) (nodeMatrix, error) {
+	dst, template, src, expr := text(n.args[1]), text(n.args[2]), text(n.args[3]), text(n.args[4])
 	if err := new(patterns).admit(expr); err != nil {
 		return nil, execution("regular expression in label_replace(): %s", err)
 	}
@@ -25,7 +23,7 @@ func (e *evaluator) labelReplace(n *parser.Call, g grid) (nodeMatrix, error) {
 		return nil, badLabel("destination", dst, "label_replace")
 	}
 	places := strings.Count(template, "$")
-	return e.relabel(n.Args[0], dst, g, func(ls Labels) int {
+	return e.relabel(n.args[0], dst, g, func(ls Labels) int {
 		return len(template) + places*len(ls.Get(src))
 	}, func(ls Labels) (string, bool) {
 		value := ls.Get(src)
@@ -38,10 +36,10 @@ func (e *evaluator) labelReplace(n *parser.Call, g grid) (nodeMatrix, error) {
 }
 
 // labelJoin sets a label to the values of others.
-func (e *evaluator) labelJoin(n *parser.Call, g grid) (nodeMatrix, error) {
-	dst, sep := text(n.Args[1]), text(n.Args[2])
+func (e *evaluator) labelJoin(n *callNode, g grid) (nodeMatrix, error) {
+	dst, sep := text(n.args[1]), text(n.args[2])
 	var names []string
-	for _, arg := range n.Args[3:] {
+	for _, arg := range n.args[3:] {
 		name := text(arg)
 		if !validLabelName(name) {
 			return nil, badLabel("source", name, "label_join")
@@ -51,7 +49,7 @@ func (e *evaluator) labelJoin(n *parser.Call, g grid) (nodeMatrix, error) {
 	if !validLabelName(dst) {
 		return nil, badLabel("destination", dst, "label_join")
 	}
-	return e.relabel(n.Args[0], dst, g, func(ls Labels) (most int) {
+	return e.relabel(n.args[0], dst, g, func(ls Labels) (most int) {
 		for _, name := range names {
 			most += len(ls.Get(name)) + len(sep)
 		}
@@ -66,7 +64,7 @@ func (e *evaluator) labelJoin(n *parser.Call, g grid) (nodeMatrix, error) {
 }
 
 // relabel sets a label of the rows where value says so; most is the most bytes that it makes. A name that is set stays.
-func (e *evaluator) relabel(x parser.Expr, dst string, g grid, most func(Labels) int,
+func (e *evaluator) relabel(x node, dst string, g grid, most func(Labels) int,
 	value func(Labels) (string, bool)) (nodeMatrix, error) {
 	m, err := e.eval(x, g)
 	if err != nil {

@@ -147,11 +147,7 @@ func (ls Labels) String() string {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		if legacyName(l.Name) {
-			b.WriteString(l.Name)
-		} else {
-			b.WriteString(strconv.Quote(l.Name))
-		}
+		b.Write(appendName(nil, l.Name))
 		b.WriteByte('=')
 		b.WriteString(strconv.Quote(l.Value))
 	}
@@ -172,3 +168,11 @@ func legacyName(s string) bool {
 
 // validLabelName reports whether a text can name a label.
 func validLabelName(s string) bool { return s != "" && utf8.ValidString(s) }
+
+// appendName appends the name of a label, in quotes if it needs them.
+func appendName(dst []byte, name string) []byte {
+	if legacyName(name) {
+		return append(dst, name...)
+	}
+	return strconv.AppendQuote(dst, name)
+}

@@ -16,7 +16,7 @@ type partners struct {
 
 // partnersOf finds the partners of all rows.
 func (o *operation) partnersOf(left, right nodeMatrix) (*partners, error) {
-	m := o.n.VectorMatching
+	m := o.n.matching
 	names := slices.Clone(m.MatchingLabels)
 	if !m.On {
 		names = append(names, NameLabel)
@@ -128,7 +128,7 @@ func (o *operation) union(left, right nodeMatrix) (nodeMatrix, error) {
 // match evaluates arithmetic and comparisons of vectors. The "one" side is called one, the other side many, whichever
 // of them is on the left; with one-to-one matching the right side is one.
 func (o *operation) match(left, right nodeMatrix) (nodeMatrix, error) {
-	m := o.n.VectorMatching
+	m := o.n.matching
 	j := &joiner{operation: o, many: left, one: right, side: "right", swapped: m.Card == parser.CardOneToMany,
 		arena: newArena(o.e.limits, o.g)}
 	fill := m.FillValues
@@ -293,7 +293,7 @@ func (j *joiner) filled(partner *row, v float64) *row {
 
 // matching is the part of a label set that partners share.
 func (j *joiner) matching(ls Labels) Labels {
-	m := j.n.VectorMatching
+	m := j.n.matching
 	if m.On {
 		return ls.keep(m.MatchingLabels)
 	}
@@ -346,7 +346,7 @@ func (j *joiner) pair(many, one *row, has bitmap) error {
 	if has.empty() {
 		return nil
 	}
-	if j.n.ReturnBool && out.hist != nil {
+	if j.n.returnBool && out.hist != nil {
 		out.hist = nil
 	}
 	if j.alone {
@@ -374,7 +374,7 @@ func (j *joiner) pair(many, one *row, has bitmap) error {
 
 // identity is what the combination of two rows is called.
 func (j *joiner) identity(many, one *row) identity {
-	if len(j.n.VectorMatching.Include) > 0 {
+	if len(j.n.matching.Include) > 0 {
 		return named(j.labelsOf(many.labels(), one), 0)
 	}
 	return j.left.of(&many.identity)
@@ -404,14 +404,14 @@ func (j *joiner) add(from *row, id identity) error {
 	copy(r.vals, from.vals)
 	copy(r.has, from.has)
 	r.identity, r.hist = id, from.hist
-	r.dropName = j.n.ReturnBool
+	r.dropName = j.n.returnBool
 	j.out = append(j.out, r)
 	return j.e.limits.adjust(from.histogramBytes() + id.ownBytes())
 }
 
 // take records the steps at which a label set was created, and refuses one that exists already.
 func (j *joiner) take(key labelsKey, has bitmap) error {
-	one := j.n.VectorMatching.Card == parser.CardOneToOne
+	one := j.n.matching.Card == parser.CardOneToOne
 	if one {
 		key = labelsKey{} // one answer for all partners
 	}
@@ -434,7 +434,7 @@ func (j *joiner) take(key labelsKey, has bitmap) error {
 
 // labelsOf is the label set of a combination.
 func (j *joiner) labelsOf(many Labels, one *row) Labels {
-	m := j.n.VectorMatching
+	m := j.n.matching
 	out := many
 	if changesName(j.op) {
 		out = out.nameless()

@@ -89,7 +89,11 @@ func (p *Parser) Matcher(t MatchType, name, value string) (*Matcher, error) {
 
 // Parse reads an expression. The error is of code InvalidSyntax and begins with line and column.
 func Parse(query string) (parser.Expr, error) {
-	if err := new(Parser).admit(query); err != nil {
+	return new(Parser).parse(query)
+}
+
+func (p *Parser) parse(query string) (parser.Expr, error) {
+	if err := p.admit(query); err != nil {
 		return nil, err
 	}
 	x, err := language.ParseExpr(query)

@@ -51,27 +51,30 @@ type Query struct {
 // RuntimeResourcesExhausted, or that of the storage.
 func (q Query) Run(ctx context.Context, store Storage) (*Result, error) {
 	began := time.Now()
-	x, err := q.check()
+	p, err := q.Compile()
 	if err != nil {
 		return nil, err
 	}
-	x, same, err := prepare(x, &q)
-	if err != nil {
+	return q.run(ctx, p, store, began)
+}
+
+// run evaluates a plan; began is when the query did.
+func (q Query) run(ctx context.Context, p *Plan, store Storage, began time.Time) (*Result, error) {
+	q.fillIn()
+	if err := q.check(p.root.base().kind); err != nil {
 		return nil, err
 	}
 	e := &evaluator{
 		ctx: ctx, store: store, lookback: q.Lookback.Milliseconds(), subqueryStep: q.SubqueryStep.Milliseconds(),
 		workers: q.Workers,
-		instant: q.Step == 0, same: same, counts: countsOnly(x), presence: presenceOnly(x),
-		labels: map[*parser.VectorSelector][]string{}, notes: &annotations.Annotations{},
+		instant: q.Step == 0, notes: &annotations.Annotations{},
 		limits:   &queryLimits{max: q.MaxSamples, memory: q.Memory},
 		queryEnd: q.End, zeroIsNaN: q.ZeroIsNaN,
 	}
 	defer e.close()
-	e.shareSubtrees(x)
 	r := &Result{prepared: time.Since(began), workers: q.Workers}
 	evaluating := time.Now()
-	if err := e.top(x, q.grid(), r); err != nil {
+	if err := e.top(p.root, q.grid(), r); err != nil {
 		return nil, asStatus(err)
 	}
 	r.evaluated = time.Since(evaluating)
@@ -82,8 +85,8 @@ func (q Query) Run(ctx context.Context, store Storage) (*Result, error) {
 	return r, nil
 }
 
-// check fills in the defaults and parses.
-func (q *Query) check() (parser.Expr, error) {
+// fillIn fills in the defaults.
+func (q *Query) fillIn() {
 	if q.Lookback <= 0 {
 		q.Lookback = DefaultLookback
 	}
@@ -96,31 +99,31 @@ func (q *Query) check() (parser.Expr, error) {
 	if q.Workers <= 0 {
 		q.Workers = runtime.GOMAXPROCS(0)
 	}
-	x, err := Parse(q.Expr)
-	if err != nil {
-		return nil, err
-	}
+}
+
+// check refuses times that no expression, or none of the kind t, has values at.
+func (q *Query) check(t parser.ValueType) error {
 	if q.Step == 0 {
 		if q.Start != q.End {
-			return nil, status.New(status.InvalidArguments, "an instant query has one time")
+			return status.New(status.InvalidArguments, "an instant query has one time")
 		}
-		return x, nil
+		return nil
 	}
-	switch t := x.Type(); {
+	switch {
 	case q.Step < 0:
-		return nil, status.New(status.InvalidArguments,
+		return status.New(status.InvalidArguments,
 			`invalid parameter "step": zero or negative query resolution step widths are not accepted. Try a positive integer`)
 	case q.End < q.Start:
-		return nil, status.New(status.InvalidArguments,
+		return status.New(status.InvalidArguments,
 			`invalid parameter "end": end timestamp must not be before start time`)
 	case (q.End-q.Start)/q.Step > MaxPoints:
-		return nil, status.New(status.InvalidArguments,
+		return status.New(status.InvalidArguments,
 			"exceeded maximum resolution of 11,000 points per timeseries. Try decreasing the query resolution (?step=XX)")
 	case t != parser.ValueTypeVector && t != parser.ValueTypeScalar:
-		return nil, status.New(status.InvalidArguments,
+		return status.New(status.InvalidArguments,
 			"invalid expression type %q for range query, must be Scalar or instant Vector", parser.DocumentedType(t))
 	}
-	return x, nil
+	return nil
 }
 
 func (q *Query) grid() grid {
@@ -131,22 +134,22 @@ func (q *Query) grid() grid {
 }
 
 // top evaluates the whole expression into a result.
-func (e *evaluator) top(x parser.Expr, g grid, r *Result) error {
+func (e *evaluator) top(x node, g grid, r *Result) error {
 	r.grid = g
-	switch n := unwrap(x).(type) {
-	case *parser.StringLiteral:
-		r.Type, r.text = String, n.Val
+	switch n := x.(type) {
+	case *textNode:
+		r.Type, r.text = String, n.value
 		return nil
-	case *parser.MatrixSelector:
+	case *rangeNode:
 		r.Type = Matrix
 		return e.raw(n, g, r)
-	case *parser.SubqueryExpr:
+	case *subqueryNode:
 		r.Type = Matrix
 		child := e.subqueryGrid(n, g)
 		if child.n == 0 {
 			return nil
 		}
-		m, err := e.eval(n.Expr, child)
+		m, err := e.eval(n.of, child)
 		r.rows, r.grid = m, child
 		return err
 	}
@@ -155,11 +158,11 @@ func (e *evaluator) top(x parser.Expr, g grid, r *Result) error {
 		return err
 	}
 	r.rows = m
-	_, r.stored = unwrap(x).(*parser.VectorSelector)
+	_, r.stored = x.(*selectorNode)
 	switch {
 	case !e.instant:
 		r.Type = Matrix
-	case x.Type() == parser.ValueTypeScalar:
+	case x.base().kind == parser.ValueTypeScalar:
 		r.Type = Scalar
 	default:
 		r.Type = Vector

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/util/annotations"
 
 	"varve/sqlexec/exec"
@@ -176,16 +175,12 @@ func (e *evaluator) rows(src *sampleRows, g grid) (nodeMatrix, error) {
 }
 
 // open asks the storage for the series of a selector in a time, both ends included.
-func (e *evaluator) open(vs *parser.VectorSelector, start, end int64) (SeriesSet, error) {
-	ms, err := matchers(vs.LabelMatchers)
-	if err != nil {
-		return nil, err
-	}
-	if e.counts[vs] {
+func (e *evaluator) open(vs *selectorNode, start, end int64) (SeriesSet, error) {
+	if vs.counts {
 		start -= e.lookback // what the first samples say of resets depends on those before
 	}
-	return e.openSelection(Selection{Matchers: ms, Start: start, End: end, Presence: e.presence[vs],
-		Labels: e.labels[vs]})
+	return e.openSelection(Selection{Matchers: vs.matchers, Start: start, End: end, Presence: vs.presence,
+		Labels: vs.labels})
 }
 
 func (e *evaluator) openSelection(sel Selection) (SeriesSet, error) {

@@ -3,7 +3,6 @@ package promql
 import (
 	"sort"
 
-	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/promql/parser/posrange"
 	"github.com/prometheus/prometheus/util/annotations"
 
@@ -13,10 +12,10 @@ import (
 func keepName(int) bool { return false }
 
 // instantSource makes rows of an instant selector: at each step the last sample of the look-back.
-func (e *evaluator) instantSource(vs *parser.VectorSelector, g grid) (*sampleRows, error) {
-	c := clockOf(g, vs.Timestamp, vs.OriginalOffset.Milliseconds())
+func (e *evaluator) instantSource(vs *selectorNode, g grid) (*sampleRows, error) {
+	c := clockOf(g, vs.at, vs.offset)
 	first, last := c.bounds()
-	if vs.Smoothed {
+	if vs.smoothed {
 		last += e.lookback
 	}
 	set, err := e.open(vs, first-e.lookback+1, last)
@@ -24,15 +23,15 @@ func (e *evaluator) instantSource(vs *parser.VectorSelector, g grid) (*sampleRow
 		return nil, err
 	}
 	src := &sampleRows{set: set, dropName: keepName}
-	if vs.Smoothed {
-		pos := vs.PositionRange()
+	if vs.smoothed {
+		pos := vs.pos
 		src.kernel = func(w *worker, s Samples, out *row) error {
 			w.smooth(&s, c, pos, out)
 			return nil
 		}
 		return src, nil
 	}
-	counts := e.counts[vs]
+	counts := vs.counts
 	src.kernel = func(w *worker, s Samples, out *row) error {
 		w.spans = windowSpans(w.spans, s.T, c, e.lookback, 0)
 		if s.H == nil {
@@ -63,7 +62,7 @@ func lastFloats(vals []float64, has bitmap, spans []span, v []float64) {
 }
 
 // selector evaluates an instant selector.
-func (e *evaluator) selector(vs *parser.VectorSelector, g grid) (nodeMatrix, error) {
+func (e *evaluator) selector(vs *selectorNode, g grid) (nodeMatrix, error) {
 	src, err := e.instantSource(vs, g)
 	if err != nil {
 		return nil, err
@@ -72,8 +71,8 @@ func (e *evaluator) selector(vs *parser.VectorSelector, g grid) (nodeMatrix, err
 }
 
 // sampleTimes makes rows of the times, or of the start times, of the samples that an instant selector finds.
-func (e *evaluator) sampleTimes(vs *parser.VectorSelector, g grid, starts bool) (nodeMatrix, error) {
-	c := clockOf(g, vs.Timestamp, vs.OriginalOffset.Milliseconds())
+func (e *evaluator) sampleTimes(vs *selectorNode, g grid, starts bool) (nodeMatrix, error) {
+	c := clockOf(g, vs.at, vs.offset)
 	first, last := c.bounds()
 	set, err := e.open(vs, first-e.lookback+1, last)
 	if err != nil {
@@ -107,16 +106,16 @@ type rawSeries struct {
 }
 
 // raw evaluates a range selector that is the whole query: the samples as they are, without markers.
-func (e *evaluator) raw(n *parser.MatrixSelector, g grid, r *Result) error {
-	vs := n.VectorSelector.(*parser.VectorSelector)
-	c := clockOf(g, vs.Timestamp, vs.OriginalOffset.Milliseconds())
+func (e *evaluator) raw(n *rangeNode, g grid, r *Result) error {
+	vs := n.selector
+	c := clockOf(g, vs.at, vs.offset)
 	to := c.at(0)
-	from := to - n.Range.Milliseconds()
+	from := to - n.rangeMS
 	start, end := from+1, to
-	if vs.Anchored || vs.Smoothed {
+	if vs.anchored || vs.smoothed {
 		start -= e.lookback
 	}
-	if vs.Smoothed {
+	if vs.smoothed {
 		end += e.lookback
 	}
 	set, err := e.open(vs, start, end)
@@ -134,11 +133,11 @@ func (e *evaluator) raw(n *parser.MatrixSelector, g grid, r *Result) error {
 				own.H = append(own.H, s.H[k])
 			}
 		}
-		if vs.Anchored || vs.Smoothed {
+		if vs.anchored || vs.smoothed {
 			if own.H != nil {
 				return execution("%s modifier is not supported with histograms", modifier(vs))
 			}
-			own.T, own.V = extend(own.T, own.V, from, to, vs.Smoothed)
+			own.T, own.V = extend(own.T, own.V, from, to, vs.smoothed)
 		}
 		if len(own.T) == 0 {
 			return nil
@@ -161,8 +160,8 @@ func (e *evaluator) raw(n *parser.MatrixSelector, g grid, r *Result) error {
 	})
 }
 
-func modifier(vs *parser.VectorSelector) string {
-	if vs.Anchored {
+func modifier(vs *selectorNode) string {
+	if vs.anchored {
 		return "anchored"
 	}
 	return "smoothed"

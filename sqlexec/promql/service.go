@@ -23,6 +23,7 @@ type Service struct {
 	limits  Limits
 	queries places
 	lists   places // which need not wait for queries
+	plans   plans
 }
 
 // places are those who go on at a time; nil: no bound.
@@ -83,7 +84,7 @@ func (s *Service) Evaluate(ctx context.Context, q Query, store *Tables, use func
 	ctx, end := s.Allow(ctx, q.User)
 	defer end()
 	q.MaxSamples, q.Workers, q.Memory = s.limits.MaxSamples, s.limits.Workers, store.Memory
-	r, err := q.Run(ctx, store)
+	r, err := s.run(ctx, q, store)
 	if over := engine.ReadBound(ctx); over != nil {
 		return over
 	}
@@ -91,4 +92,14 @@ func (s *Service) Evaluate(ctx context.Context, q Query, store *Tables, use func
 		return err
 	}
 	return use(r)
+}
+
+// run evaluates a query by its plan, which may be known.
+func (s *Service) run(ctx context.Context, q Query, store *Tables) (*Result, error) {
+	began := time.Now()
+	p, err := s.plans.of(&q)
+	if err != nil {
+		return nil, err
+	}
+	return q.run(ctx, p, store, began)
 }

@@ -64,8 +64,11 @@ func (m *Matcher) Matches(value string) bool {
 
 // String is the matcher in the notation of the language.
 func (m *Matcher) String() string {
-	return m.Name + [...]string{"=", "!=", "=~", "!~"}[m.Type] + strconv.Quote(m.Value)
+	return m.Name + m.Type.String() + strconv.Quote(m.Value)
 }
+
+// String is the operator in the notation of the language.
+func (t MatchType) String() string { return [...]string{"=", "!=", "=~", "!~"}[t] }
 
 // Selection describes the requested series and the requested time. Times are in ms; both ends are included.
 type Selection struct {

@@ -3,21 +3,19 @@ package promql
 import (
 	"context"
 
-	"github.com/prometheus/prometheus/promql/parser"
-
 	"varve/sqlexec/promql/histogram"
 )
 
 // subqueryGrid is the steps of a subquery for the windows of all steps of a grid: multiples of its resolution. n is 0
 // when there is none.
-func (e *evaluator) subqueryGrid(n *parser.SubqueryExpr, g grid) grid {
-	c := clockOf(g, n.Timestamp, n.OriginalOffset.Milliseconds())
-	step := n.Step.Milliseconds()
+func (e *evaluator) subqueryGrid(n *subqueryNode, g grid) grid {
+	c := clockOf(g, n.at, n.offset)
+	step := n.stepMS
 	if step == 0 {
 		step = e.subqueryStep
 	}
 	first, last := c.bounds()
-	from := first - n.Range.Milliseconds()
+	from := first - n.rangeMS
 	start := from - from%step // towards zero
 	if start <= from {
 		start += step
@@ -29,9 +27,9 @@ func (e *evaluator) subqueryGrid(n *parser.SubqueryExpr, g grid) grid {
 }
 
 // subquery evaluates the inside of a subquery once for the windows of all steps.
-func (e *evaluator) subquery(c *rangeCall, n *parser.SubqueryExpr, g grid) (*rowSet, error) {
-	c.clock = clockOf(g, n.Timestamp, n.OriginalOffset.Milliseconds())
-	c.rangeMS = n.Range.Milliseconds()
+func (e *evaluator) subquery(c *rangeCall, n *subqueryNode, g grid) (*rowSet, error) {
+	c.clock = clockOf(g, n.at, n.offset)
+	c.rangeMS = n.rangeMS
 	child := e.subqueryGrid(n, g)
 	if child.n == 0 {
 		return &rowSet{}, nil
@@ -41,7 +39,7 @@ func (e *evaluator) subquery(c *rangeCall, n *parser.SubqueryExpr, g grid) (*row
 	}
 	wasInstant := e.instant
 	e.instant = false
-	m, err := e.eval(n.Expr, child)
+	m, err := e.eval(n.of, child)
 	e.instant = wasInstant
 	if err != nil {
 		return nil, err

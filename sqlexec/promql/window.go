@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/prometheus/prometheus/promql/parser"
 	"github.com/prometheus/prometheus/promql/parser/posrange"
 
 	"varve/sqlexec/promql/histogram"
@@ -77,14 +76,10 @@ func (k *kernel) from(i int) int64 { return k.at(i) - k.rangeMS }
 func (k *kernel) to(i int) int64   { return k.at(i) }
 
 // rangeSource makes rows of a call of a range function.
-func (e *evaluator) rangeSource(n *parser.Call, fn *rangeFunc, g grid) (*sampleRows, *rangeCall, error) {
-	c := &rangeCall{rangeFunc: fn, name: n.Func.Name, pos: n.PositionRange(), argsPos: n.Args.PositionRange()}
-	var over parser.Expr
-	for _, arg := range n.Args {
-		arg = unwrap(arg)
-		switch arg.(type) {
-		case *parser.MatrixSelector, *parser.SubqueryExpr:
-			over = arg
+func (e *evaluator) rangeSource(n *callNode, fn *rangeFunc, g grid) (*sampleRows, *rangeCall, error) {
+	c := &rangeCall{rangeFunc: fn, name: n.name, pos: n.pos, argsPos: n.argsPos}
+	for i, arg := range n.args {
+		if i == n.window {
 			continue
 		}
 		v, err := e.values(arg, g)
@@ -94,16 +89,17 @@ func (e *evaluator) rangeSource(n *parser.Call, fn *rangeFunc, g grid) (*sampleR
 		c.args = append(c.args, v)
 	}
 	// Annotations point at the first argument, of any kind, except a subquery, for which they have no position.
-	if _, sub := over.(*parser.SubqueryExpr); !sub || over != unwrap(n.Args[0]) {
-		c.matrixPos = n.Args[0].PositionRange()
+	over := n.args[n.window]
+	if _, sub := over.(*subqueryNode); !sub || n.window > 0 {
+		c.matrixPos = n.args[0].base().pos
 	}
 	var set SeriesSet
 	var err error
 	drops := keepName
 	switch over := over.(type) {
-	case *parser.MatrixSelector:
+	case *rangeNode:
 		set, err = e.openRange(c, over, g)
-	case *parser.SubqueryExpr:
+	case *subqueryNode:
 		var rows *rowSet
 		if rows, err = e.subquery(c, over, g); err == nil {
 			set, drops = rows, rows.dropName
@@ -120,11 +116,11 @@ func (e *evaluator) rangeSource(n *parser.Call, fn *rangeFunc, g grid) (*sampleR
 }
 
 // openRange asks the storage for the series of a range selector.
-func (e *evaluator) openRange(c *rangeCall, n *parser.MatrixSelector, g grid) (SeriesSet, error) {
-	vs := n.VectorSelector.(*parser.VectorSelector)
-	c.clock = clockOf(g, vs.Timestamp, vs.OriginalOffset.Milliseconds())
-	c.rangeMS = n.Range.Milliseconds()
-	c.anchored, c.smooth, c.counts = vs.Anchored, vs.Smoothed, e.counts[vs]
+func (e *evaluator) openRange(c *rangeCall, n *rangeNode, g grid) (SeriesSet, error) {
+	vs := n.selector
+	c.clock = clockOf(g, vs.at, vs.offset)
+	c.rangeMS = n.rangeMS
+	c.anchored, c.smooth, c.counts = vs.anchored, vs.smoothed, vs.counts
 	start, end := c.bounds()
 	start -= c.rangeMS
 	switch {

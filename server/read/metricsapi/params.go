@@ -138,3 +138,15 @@ func (p *params) limit(name string) (int, error) {
 	}
 	return n, nil
 }
+
+// flag is whether a parameter says yes: true or 1; without one, or with false or 0, no.
+func (p *params) flag(name string) (bool, error) {
+	switch v := p.text(name); v {
+	case "", "false", "0":
+		return false, nil
+	case "true", "1":
+		return true, nil
+	default:
+		return false, invalid(name, "%.100q is neither true nor false", v)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"varve/engine/jsontext"
 	"varve/engine/status"
 	"varve/server/web"
 	"varve/sqlexec"
@@ -57,11 +58,34 @@ func (h *Handler) evaluate(c *web.Ctx, grid func(p *params, q *promql.Query) err
 	if err := h.options(c, p, &q, grid); err != nil {
 		return reply(c, err)
 	}
+	explain, err := p.flag("explain")
+	if err != nil {
+		return reply(c, err)
+	}
+	if explain {
+		return explained(c, &q)
+	}
 	answer, err := h.run(c, p, q)
 	if err != nil {
 		return reply(c, err)
 	}
 	c.Pieces(answer.Append)
+	return nil
+}
+
+// explained answers with the plan of a query, which does not run: the expression as it was understood, and a line for
+// each node.
+func explained(c *web.Ctx, q *promql.Query) error {
+	plan, err := q.Compile()
+	if err != nil {
+		return reply(c, err)
+	}
+	formatted, err := promql.Format(q.Expr)
+	if err != nil {
+		return reply(c, err)
+	}
+	body := jsontext.AppendString([]byte(success+`{"query":`), formatted)
+	c.JSON(200, append(appendTexts(body, `,"plan":`, plan.Lines()), `}}`...))
 	return nil
 }
 
