@@ -32,7 +32,7 @@ func (e *Engine) LabelValues(ctx context.Context, tables []*Table, label string,
 		i := slices.IndexFunc(all, func(l *labelled) bool { return l.group == g })
 		if i < 0 {
 			i = len(all)
-			all = append(all, &labelled{group: g, label: labelOf{column: t.Schema.Columns[at]}})
+			all = append(all, &labelled{group: g, label: labelOf{column: &t.Schema.Columns[at]}})
 		}
 		all[i].add(e.catalog.Load(), t)
 	}
@@ -74,7 +74,7 @@ func (s *Selection) valuesIn(l *labelled) error {
 		seen := 0
 		// the tables of a region often have the same values in the same order
 		known, next := s.request.Symbols, uint32(0)
-		err := run.run.TagValues(s.ctx, l.tables, readColumn(l.label.column), func(val []byte) {
+		err := run.run.TagValues(s.ctx, l.tables, readColumn(*l.label.column), func(val []byte) {
 			if seen++; full == nil && seen%accountSeries == 0 {
 				full = s.ctx.Err()
 			}

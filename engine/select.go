@@ -156,14 +156,14 @@ type wantedTable struct {
 	unit     int64      // units of its time index in a second
 	mode     mergeMode
 	labels   []labelOf // by name
-	byID     map[schema.ColumnID]int
-	physical bool // its series are shown with the tags that the physical table has
+	byID     []int     // positions in labels, by rising number of the column
+	physical bool      // its series are shown with the tags that the physical table has
 }
 
 // labelOf is a tag as a label, with the value that was seen last.
 type labelOf struct {
 	name     uint32
-	column   schema.Column
+	column   *schema.Column
 	initial  []byte // in series key form: of keys that do not name the tag
 	unwanted bool
 	last     string // in series key form
@@ -217,23 +217,24 @@ func (s *Selection) groupOf(r *region) *group {
 
 // describeLabels sorts the tags of a table by name.
 func (s *Selection) describeLabels(t *wantedTable) error {
-	var tags []schema.Column
-	for _, p := range t.schema.Tags {
-		tags = append(tags, t.schema.Columns[p])
+	t.labels, t.byID = make([]labelOf, len(t.schema.Tags)), make([]int, len(t.schema.Tags))
+	for i, p := range t.schema.Tags {
+		t.labels[i].column = &t.schema.Columns[p]
 	}
-	slices.SortFunc(tags, func(a, b schema.Column) int { return strings.Compare(a.Name, b.Name) })
-	t.byID = make(map[schema.ColumnID]int, len(tags))
-	for i, c := range tags {
-		t.byID[c.ID] = i
+	slices.SortFunc(t.labels, func(a, b labelOf) int { return strings.Compare(a.column.Name, b.column.Name) })
+	for i := range t.labels {
+		l := &t.labels[i]
+		c := l.column
+		t.byID[i] = i
 		name, err := s.request.Symbols.id([]byte(c.Name))
 		if err != nil {
 			return err
 		}
-		unwanted := s.request.Labels != nil && !t.physical && c.Type.IsText() &&
+		l.name, l.initial = name, schema.InitialTag(c.Initial)
+		l.unwanted = s.request.Labels != nil && !t.physical && c.Type.IsText() &&
 			!slices.Contains(s.request.Labels, c.Name)
-		t.labels = append(t.labels,
-			labelOf{name: name, column: c, initial: schema.InitialTag(c.Initial), unwanted: unwanted})
 	}
+	slices.SortFunc(t.byID, func(a, b int) int { return cmp.Compare(t.labels[a].column.ID, t.labels[b].column.ID) })
 	return nil
 }
 
@@ -284,7 +285,7 @@ func (s *Selection) findIn(g *group, tests []*labelTest) error {
 			if c := t.labels[t.tag(test.label)].column; isKeyTag(c.ID) {
 				g.late = append(g.late, test)
 			} else {
-				want.Tests = append(want.Tests, test.on(c))
+				want.Tests = append(want.Tests, test.on(*c))
 			}
 		case !test.empty:
 			return nil // no table has the label
@@ -299,6 +300,22 @@ func (s *Selection) findIn(g *group, tests []*labelTest) error {
 // tag finds a label by name; -1: the table lacks it.
 func (t *wantedTable) tag(name string) int {
 	return slices.IndexFunc(t.labels, func(l labelOf) bool { return l.column.Name == name })
+}
+
+// tagWith finds the label of a column; from is the position in byID behind that of the tag before: keys have their tags
+// by rising number.
+func (t *wantedTable) tagWith(id schema.ColumnID, from *int) (label int, ok bool) {
+	at := *from
+	if at >= len(t.byID) || t.labels[t.byID[at]].column.ID != id {
+		at, ok = slices.BinarySearchFunc(t.byID, id, func(label int, id schema.ColumnID) int {
+			return cmp.Compare(t.labels[label].column.ID, id)
+		})
+		if !ok {
+			return 0, false
+		}
+	}
+	*from = at + 1
+	return t.byID[at], true
 }
 
 // findRuns asks the parts and memtables of a group. The runs that have series are ordered by their first time, so that

@@ -165,13 +165,13 @@ func (a *adder) series(key []byte) (bool, error) {
 			}
 		}
 	}
-	for len(tags) > 0 {
+	for next := 0; len(tags) > 0; {
 		var c schema.ColumnID
 		var val []byte
 		if c, val, tags, err = schema.CutTag(tags, &a.scratch); err != nil {
 			return false, err
 		}
-		i, ok := t.byID[c]
+		i, ok := t.tagWith(c, &next)
 		if !ok { // added after the caller looked at the schema
 			s.doubtful = true
 			continue
@@ -250,7 +250,7 @@ func (a *adder) physicalLabels(key []byte) error {
 	s, t := a.s, a.t
 	own := s.labels[s.labelsFrom[len(s.labelsFrom)-1]:]
 	set := func(c schema.Column, x uint64) error {
-		i, ok := t.byID[c.ID]
+		i, ok := t.tagWith(c.ID, new(int))
 		if !ok {
 			return nil
 		}

@@ -168,7 +168,7 @@ func TestTQL(t *testing.T) {
 		{"tql eval vector(3) + 1", "[time value] [[1970-01-01T00:00:00 4]]"},
 		{"tql eval m{host=\"a\"}", "[time value] []"},
 		{"TQL EXPLAIN sum(rate(m[5m]))", "[plan_type plan] [[logical_plan sum(rate(m[5m]))] [physical_plan aggregate sum: adds series as they are " +
-			"read\n  function rate\n    windows of 5m\n      series {__name__=\"m\"}]]"},
+			"read\n  function rate\n    windows of 5m\n      series {__name__=\"m\"}: reads no labels]]"},
 	} {
 		o, err := answer(x, s, c.sql, false)
 		if got := fmt.Sprint(o.names, " ", o.rows); err != nil || o.err != nil ||

@@ -97,6 +97,67 @@ func (e *evaluator) number(by *grouping, n int, row func(i int) (Labels, identit
 	return group, nil
 }
 
+// numberSeries numbers the groups of the series of a source.
+func (e *evaluator) numberSeries(by *grouping, src *sampleRows) ([]int32, error) {
+	if set, ok := src.set.(*tableSeries); ok && !by.one() && !by.without && set.Len() > 1 {
+		return e.numberAlike(by, src, set)
+	}
+	of := originOf(src.set)
+	return e.number(by, src.set.Len(), func(i int) (Labels, identity) {
+		return src.set.Labels(i), identity{of: of, at: int32(i), dropName: src.dropName(i)}
+	})
+}
+
+// numberAlike is numberSeries for series whose labels have numbers: only those with new numbers are asked for their
+// texts. Where most have new ones, all are asked.
+func (e *evaluator) numberAlike(by *grouping, src *sampleRows, set *tableSeries) ([]int32, error) {
+	n := set.Len()
+	if err := e.limits.reserve(int64(n) * 4); err != nil {
+		return nil, err
+	}
+	group, known, of := make([]int32, n), map[string]int32{}, originOf(set)
+	var key []byte
+	for i := range group {
+		at, ok := int32(0), false
+		if known != nil {
+			key = set.appendNumbers(key[:0], i)
+			at, ok = known[string(key)]
+		}
+		if !ok {
+			var ls Labels
+			if known != nil {
+				ls = set.ownLabels(i)
+			} else {
+				ls = set.Labels(i)
+			}
+			id := named(ls, 0)
+			if of.room > 0 { // too many series to keep their labels
+				id = identity{of: of, at: int32(i)}
+			}
+			id.dropName = src.dropName(i)
+			at = by.of(ls, &id)
+			if known != nil {
+				known[string(key)] = at
+				by.bytes += int64(len(key)) + alikeBytes
+			}
+			if len(known) > fewAlike && len(known) > i/2 {
+				known = nil
+			}
+		}
+		group[i] = at
+		if i%chunkRows == chunkRows-1 || i == n-1 {
+			if err := cmp.Or(e.ctx.Err(), by.count(e.limits)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return group, nil
+}
+
+// alikeBytes is about the memory of a known series without its numbers; fewAlike is how many are known before it is
+// asked whether that pays.
+const alikeBytes, fewAlike = 64, 64
+
 // numberRows numbers the groups of rows.
 func (e *evaluator) numberRows(by *grouping, m nodeMatrix) ([]int32, error) {
 	return e.number(by, len(m), func(i int) (Labels, identity) { return m[i].labels(), m[i].identity })
@@ -115,10 +176,7 @@ func (e *evaluator) fold(n *aggregateNode, by *grouping, g grid) (nodeMatrix, er
 		group, err = e.numberRows(by, m)
 	} else {
 		workers = e.workersFor(src, g)
-		of := originOf(src.set)
-		group, err = e.number(by, src.set.Len(), func(i int) (Labels, identity) {
-			return src.set.Labels(i), identity{of: of, at: int32(i), dropName: src.dropName(i)}
-		})
+		group, err = e.numberSeries(by, src)
 	}
 	if err == nil {
 		err = e.limits.hold(int64(len(by.groups)) * int64(g.n))

@@ -253,7 +253,7 @@ func foldGroups(x node) {
 		}
 	}
 	if from != nil && !n.without {
-		from.labels = n.names
+		from.labels = append([]string{}, n.names...) // not nil, which means all
 	}
 }
 

@@ -40,7 +40,11 @@ func ways(x node) (out []string) {
 	case *numberNode, *textNode:
 		return nil
 	case *selectorNode:
-		if n.labels != nil {
+		switch {
+		case n.labels == nil:
+		case len(n.labels) == 0:
+			out = append(out, "reads no labels")
+		default:
 			out = append(out, "reads the labels "+string(appendNames(nil, n.labels)))
 		}
 	case *aggregateNode:

@@ -20,15 +20,15 @@ aggregate sum by (job): adds series as they are read
 		{`count(x offset 90s) + 2`, `
 operator +
   aggregate count: adds series as they are read
-    series {__name__="x"} offset 1m30s without values
+    series {__name__="x"} offset 1m30s without values: reads no labels
   number 2`},
 		{`sum(x) / (sum(x) + sum without (a) (y @ 3))`, `
 operator /
   aggregate sum: once for all of class 1, adds series as they are read
-    series {__name__="x"}
+    series {__name__="x"}: reads no labels
   operator +
     aggregate sum: once for all of class 1, adds series as they are read
-      series {__name__="x"}
+      series {__name__="x"}: reads no labels
     aggregate sum without (a): adds series as they are read, once for all steps
       series {__name__="y"} @ 3.000: once for all steps`},
 		{`max_over_time((a > bool on ("l.1") group_left (m) b)[1h:1m] offset -1d)`, `

@@ -2,6 +2,7 @@ package promql
 
 import (
 	"context"
+	"encoding/binary"
 	"strings"
 	"sync"
 
@@ -52,7 +53,24 @@ func (s *tableSeries) Labels(i int) Labels {
 		s.made.Do(s.makeLabels)
 		return s.labels[i]
 	}
+	return s.ownLabels(i)
+}
+
+// ownLabels is a label set that is made for the caller alone.
+func (s *tableSeries) ownLabels(i int) Labels {
 	return s.appendLabels(make([]Label, 0, len(s.selection.Labels(int(s.serie(i).at)))+2), s.serie(i))
+}
+
+// appendNumbers appends numbers that tell label sets apart: series with equal ones have equal sets.
+func (s *tableSeries) appendNumbers(dst []byte, i int) []byte {
+	x := s.serie(i)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(s.selection.Table(int(x.at))))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(x.field))
+	for _, l := range s.selection.Labels(int(x.at)) {
+		dst = binary.LittleEndian.AppendUint32(dst, l.Name)
+		dst = binary.LittleEndian.AppendUint32(dst, l.Value)
+	}
+	return dst
 }
 
 // appendLabels appends the labels of a series in order.

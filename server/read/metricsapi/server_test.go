@@ -75,7 +75,7 @@ func TestMetricsAPIAnswers(t *testing.T) {
 		{"query_range", "query=%22x%22&start=0&end=1&step=1", 400, `"errorType":"bad_data"`},
 		{"query_range", "query=sum(rate(up[step()]))&start=1&end=2&step=1&explain=true", 200,
 			`{"status":"success","data":{"query":"sum(rate(up[step()]))","plan":["aggregate sum: adds series as ` +
-				`they are read","  function rate","    windows of 1s","      series {__name__=\"up\"}"]}}`},
+				`they are read","  function rate","    windows of 1s","      series {__name__=\"up\"}: reads no labels"]}}`},
 		{"query", "query=up&explain=1", 200, `{"query":"up","plan":["series {__name__=\"up\"}"]}}`},
 		{"query", "query=up&time=1&explain=0", 200, `"resultType":"vector"`},
 		{"query", "query=up&explain=perhaps", 400, `invalid parameter \"explain\": `},
