@@ -1,6 +1,7 @@
 package promql
 
 import (
+	"math"
 	"strconv"
 	"time"
 
@@ -105,13 +106,24 @@ func appendPoints(dst []byte, at func(func(int) bool), time func([]byte, int) []
 	dst = append(dst, `"values":`...)
 	sep := byte('[')
 	mixed := false
+	var last uint64  // bits of the value before
+	from, to := 0, 0 // its text
 	for i := range at {
 		if hist != nil && hist[i] != nil {
 			mixed = true
 			continue
 		}
 		dst = time(append(dst, sep), i)
-		dst = append(histogram.AppendNumber(dst, vals[i]), ']')
+		if bits := math.Float64bits(vals[i]); bits == last && to > 0 { // gauges often stay
+			at := len(dst)
+			dst = append(dst, dst[from:to]...)
+			from, to = at, len(dst)
+		} else {
+			from = len(dst)
+			dst = histogram.AppendNumber(dst, vals[i])
+			last, to = bits, len(dst)
+		}
+		dst = append(dst, ']')
 		sep = ','
 	}
 	switch {
