@@ -20,8 +20,8 @@ type piece struct {
 	logical *logicalTable // whose rows they are, in a scan of a physical table
 }
 
-// cut makes the pieces.
-func (s *Scan) cut() {
+// cut makes the pieces of a request.
+func (s *Scan) cut(q Request) {
 	runs := s.all
 	if st := s.spec.Stats; st != nil {
 		st.Runs.Add(int64(len(s.snap.parts) + len(s.snap.mems())))
@@ -36,8 +36,10 @@ func (s *Scan) cut() {
 	}
 	switch {
 	case s.t.Options.AppendMode:
-		for _, r := range runs {
-			s.cutRun(r, r.run.Span())
+		for _, turn := range s.turns(q) {
+			for _, r := range runs {
+				s.cutRun(r, r.run.Span().And(turn))
+			}
 		}
 	case s.physical != nil:
 		for _, m := range s.physical.logicals {
@@ -59,32 +61,42 @@ func (s *Scan) cut() {
 
 // cutRun makes pieces of some blocks of a run whose rows need no merging within span.
 func (s *Scan) cutRun(r *scanRun, span scan.Range) {
+	if span.From > span.To {
+		return
+	}
 	most := pieceBlocks
-	if s.spec.Newest {
+	if s.spec.Newest && !s.inTurns {
 		most = newestBlocks
 	}
-	extent := scan.Pieces{To: r.run.Blocks()}
-	if r.part != nil && len(s.spec.KeyPrefix) > 0 {
-		// else the cursor meets the damage and says so
-		if e, err := r.part.file.Extent(s.ctx, s.spec.KeyPrefix); err == nil {
-			extent = e
-		}
-	}
+	extent := s.extent(r)
 	for from := extent.From; from < extent.To; {
 		p := piece{run: r, blocks: scan.Pieces{From: from, To: from}}
-		for p.blocks.To < extent.To && p.blocks.To-from < most {
+		for wanted := 0; p.blocks.To < extent.To && wanted < most; p.blocks.To++ {
 			_, block := r.run.Block(p.blocks.To)
 			if from == p.blocks.To {
 				p.span = block
 			} else {
 				p.span = scan.Range{From: min(p.span.From, block.From), To: max(p.span.To, block.To)}
 			}
-			p.blocks.To++
+			if !s.inTurns || span.Overlaps(block.From, block.To) {
+				wanted++
+			}
 		}
 		from = p.blocks.To
 		p.span = scan.Range{From: max(p.span.From, span.From), To: min(p.span.To, span.To)}
 		s.add(p, r.part != nil)
 	}
+}
+
+// extent returns the blocks of a run that may have rows of the key prefix.
+func (s *Scan) extent(r *scanRun) scan.Pieces {
+	if r.part != nil && len(s.spec.KeyPrefix) > 0 {
+		// else the cursor meets the damage and says so
+		if e, err := r.part.file.Extent(s.ctx, s.spec.KeyPrefix); err == nil {
+			return e
+		}
+	}
+	return scan.Pieces{To: r.run.Blocks()}
 }
 
 // add enters a piece unless its span is empty or outside the time range.

@@ -23,8 +23,10 @@ type Request struct {
 	Filter  filter.And
 	// Bounds are what operators know, or will know while the scan runs, of the rows that they want.
 	Bounds []*scan.Bound
-	// Newest asks for pieces newest first.
-	Newest bool
+	// Newest asks for pieces newest first, Oldest for pieces oldest first. First is the number of rows that the reader
+	// wants of them: once it has as many, it tightens a bound of the time index. 0: not known.
+	Newest, Oldest bool
+	First          int
 	// Stats counts what the scan did; may be nil.
 	Stats *scan.Stats
 	// Reserve, when not nil, learns the memory that cursors hold: see scan.Spec.
@@ -49,6 +51,7 @@ type Scan struct {
 	spent    spending
 	all      []*scanRun     // that overlap the time range, oldest first
 	onKeys   scan.Narrowing // the bounds of columns of the row key
+	inTurns  bool           // pieces are of turns of the time
 
 	mu     sync.Mutex // protects what follows
 	pieces []piece
@@ -123,7 +126,7 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 		return nil, err
 	}
 	e.reading.open.Add(1)
-	s.cut()
+	s.cut(r)
 	return s, nil
 }
 

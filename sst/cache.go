@@ -2,6 +2,7 @@ package sst
 
 import (
 	"hash/maphash"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -36,6 +37,9 @@ const (
 // decoded block.
 const codesOfColumn = 1 << 31
 
+// fewOfColumn marks the number of a column in the key of some rows of a block, which are kept beside the decoded block.
+const fewOfColumn = 1 << 30
+
 // blockKey names a block of a column of a part.
 type blockKey struct {
 	part   uint64
@@ -56,6 +60,7 @@ type cacheEntry struct {
 	key   blockKey
 	v     *vector.Vector
 	codes *encoding.Codes // instead of v
+	few   *someRows       // instead of v
 	bytes int64
 	used  bool
 }
@@ -156,6 +161,26 @@ func (c *Cache) put(k blockKey, v *vector.Vector, n int) bool {
 // putCodes keeps packed codes, which are the cache's from now on.
 func (c *Cache) putCodes(k blockKey, v *encoding.Codes) {
 	c.enter(&cacheEntry{key: k, codes: v, bytes: v.Bytes() + 256})
+}
+
+// few finds some rows of a block, as get does.
+func (c *Cache) few(k blockKey) (v *someRows, admit bool) {
+	e, admit := c.find(k)
+	if e == nil {
+		return nil, admit
+	}
+	return e.few, false
+}
+
+// putFew keeps some rows of a block, which are the cache's from now on, in place of others of the block.
+func (c *Cache) putFew(k blockKey, v *someRows) {
+	s := &c.shards[hashKey(k)%cacheShards]
+	s.mu.Lock()
+	if s.entries[k] != nil {
+		c.remove(s, slices.IndexFunc(s.ring, func(e *cacheEntry) bool { return e.key == k }))
+	}
+	s.mu.Unlock()
+	c.enter(&cacheEntry{key: k, few: v, bytes: v.bytes() + 256})
 }
 
 // enter keeps an entry; false: it is too large. Another that came before it stays.

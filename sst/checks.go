@@ -88,7 +88,7 @@ func (sel *selector) checkRefuted(block int) {
 	if err != nil {
 		return
 	}
-	other.keepTimes(t, b.rows)
+	other.keepTimes(t, b.rows, other.spec.Time)
 	for _, c := range append(other.conds, other.bounded...) {
 		if err := other.eval(c, other.keep); err != nil {
 			return

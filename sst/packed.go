@@ -21,9 +21,8 @@ func (sel *selector) evalPacked(t *test, keep vector.Bitmap) (done bool, err err
 	switch {
 	case id == encoding.Shared:
 		return sel.evalCodes(t, keep)
-	case id == encoding.Template && keep.Count()*fewPass <= sel.p.blocks[sel.reader.block].rows &&
-		!sel.p.cache.holds(blockKey{sel.p.id, t.src.col.number, uint32(sel.reader.block)}):
-		return sel.evalFew(t, keep)
+	case sel.isFew(t.src, id, keep):
+		return sel.evalFew(t, id, keep)
 	case !id.Answers(t.Test):
 		return false, nil
 	}
@@ -39,63 +38,6 @@ func (sel *selector) evalPacked(t *test, keep vector.Bitmap) (done bool, err err
 		st.BytesRead.Add(int64(len(page)))
 	}
 	return done, nil
-}
-
-// fewPass: a test of a text looks at the rows that passed the tests before, and not at the templates of all rows, when
-// fewer than one row in so many did.
-const fewPass = 16
-
-// evalFew evaluates a test on the rows of keep of a page of templates, of which it prints no others.
-func (sel *selector) evalFew(t *test, keep vector.Bitmap) (done bool, err error) {
-	page, release, err := sel.p.page(sel.reader.ctx, t.src.col, sel.reader.block)
-	if err != nil {
-		return false, err
-	}
-	defer release()
-	sel.fewOf = nil
-	templates, ok, err := sel.dec.Templates(page, sel.p.blocks[sel.reader.block].rows)
-	if ok && err == nil {
-		sel.few.Reset(t.src.col.typ)
-		err = templates.Sparse(&sel.few, keep)
-	}
-	if err != nil {
-		return false, sel.p.corruptBlock(err, t.src.col, sel.reader.block)
-	}
-	if !ok {
-		return false, nil
-	}
-	sel.fewOf, sel.fewRows = t.src, keep.AppendRows(sel.fewRows[:0])
-	n := len(sel.fewRows)
-	sel.passed = sel.passed.Emptied(n)
-	sel.passed.Fill(n)
-	t.Eval(n, &sel.few, sel.passed)
-	for i, row := range sel.fewRows {
-		if !sel.passed.Get(i) {
-			keep.Clear(int(row))
-		}
-	}
-	if st := sel.spec.Stats; st != nil {
-		st.BytesRead.Add(int64(len(page)))
-	}
-	return true, nil
-}
-
-// takeFew makes a column the rows that pass, if evalFew has printed all of them.
-func (sel *selector) takeFew(s *source) (ok bool) {
-	sel.fewAt = sel.fewAt[:0]
-	at := 0
-	for _, row := range sel.passingRows() {
-		for at < len(sel.fewRows) && sel.fewRows[at] < row {
-			at++
-		}
-		if at == len(sel.fewRows) || sel.fewRows[at] != row {
-			return false // it passes by the other side of a choice
-		}
-		sel.fewAt = append(sel.fewAt, uint32(at))
-	}
-	s.own.Reset(s.col.typ)
-	s.own.AppendRows(0, &sel.few, sel.fewAt)
-	return true
 }
 
 // encodingOf is the encoding that the page of a block claims, unchecked: a reason to look, no more.
@@ -172,7 +114,14 @@ const pickedRows = 16
 // loadPassing returns a column of the block at hand or, where source.sparse says so then, of the rows alone that pass.
 func (sel *selector) loadPassing(s *source) (*vector.Vector, error) {
 	rows := sel.p.blocks[sel.reader.block].rows
-	if s.loaded != nil || s.from != stored || s.cast || sel.passing*sparseRows > rows {
+	switch {
+	case s.loaded != nil || sel.passing*sparseRows > rows:
+		return sel.reader.load(s)
+	case s.from == tag:
+		s.tag.rows(&s.own, sel.reader.series, sel.p.blocks[sel.reader.block].first, sel.passingRows())
+		s.loaded, s.sparse = &s.own, true
+		return s.loaded, sel.reader.hold(sel.reader.bytes(s, s.loaded))
+	case s.from != stored || s.cast:
 		return sel.reader.load(s)
 	}
 	x, err := sel.p.index(sel.reader.ctx, s.col)
@@ -182,6 +131,7 @@ func (sel *selector) loadPassing(s *source) (*vector.Vector, error) {
 	id := sel.p.encodingOf(sel.reader.ctx, x, sel.reader.block)
 	key := blockKey{sel.p.id, s.col.number, uint32(sel.reader.block)}
 	packedKey := blockKey{sel.p.id, s.col.number | codesOfColumn, uint32(sel.reader.block)}
+	var few *vector.Vector
 	ok := false
 	switch {
 	// few packed codes are read faster than those of a vector
@@ -190,20 +140,26 @@ func (sel *selector) loadPassing(s *source) (*vector.Vector, error) {
 	case sel.p.cache.holds(key):
 	case id == encoding.Shared:
 		ok, err = sel.sparseCodes(s)
-	case sel.fewOf == s && sel.takeFew(s):
-		ok = true
+	case sel.fewOf == s:
+		few = sel.takeFew(s)
+	case sel.isFew(s, id, sel.keep):
+		few, err = sel.readFew(s, id, sel.keep)
 	case id == encoding.Template:
-		ok, err = sel.printSparse(s, rows)
+		ok, err = sel.printFew(&s.own, s, sel.keep)
 	case id.Picks() && sel.passing*pickedRows <= rows:
 		ok, err = sel.pick(s, rows)
 	}
 	switch {
 	case err != nil:
 		return nil, err
+	case few != nil:
+		s.loaded = few
 	case !ok:
 		return sel.reader.load(s)
+	default:
+		s.loaded = &s.own
 	}
-	s.loaded, s.sparse = &s.own, true
+	s.sparse = true
 	return s.loaded, sel.reader.hold(sel.reader.bytes(s, s.loaded))
 }
 
@@ -221,26 +177,6 @@ func (sel *selector) sparseCodes(s *source) (ok bool, err error) {
 		return false, sel.p.corruptBlock(err, s.col, sel.reader.block)
 	}
 	return true, nil
-}
-
-func (sel *selector) printSparse(s *source, rows int) (ok bool, err error) {
-	page, release, err := sel.p.page(sel.reader.ctx, s.col, sel.reader.block)
-	if err != nil {
-		return false, err
-	}
-	defer release()
-	t, ok, err := sel.dec.Templates(page, rows)
-	if ok && err == nil {
-		s.own.Reset(s.col.typ)
-		err = t.Sparse(&s.own, sel.keep)
-	}
-	if err != nil {
-		return false, sel.p.corruptBlock(err, s.col, sel.reader.block)
-	}
-	if st := sel.spec.Stats; st != nil && ok {
-		st.BytesRead.Add(int64(len(page)))
-	}
-	return ok, nil
 }
 
 func (sel *selector) pick(s *source, rows int) (ok bool, err error) {

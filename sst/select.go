@@ -40,11 +40,11 @@ type selector struct {
 	left       []*condition                     // scratch: conditions that zones leave
 	inChoice   func(*test, vector.Bitmap) error // evaluates a test of a choice on the block at hand
 	times      vector.Bitmap                    // scratch
-	few        vector.Vector                    // scratch of evalFew: rows that are looked at
+	few        *vector.Vector                   // of evalFew: rows that were looked at
 	passed     vector.Bitmap                    // of those
 	fewOf      *source                          // whose rows few holds, of the block at hand; nil: it holds none
 	fewRows    []uint32                         // their numbers in the block
-	fewAt      []uint32                         // scratch of takeFew
+	fewAt      []uint32                         // scratch
 }
 
 // condition is one condition of a filter, over the columns of a part.
@@ -297,12 +297,12 @@ func (sel *selector) selectRows(block int) (passing int, err error) {
 		st.RowsScanned.Add(int64(b.rows))
 	}
 	sel.p.metrics.RowsScanned.Add(int64(b.rows))
-	if sel.time.cast || !sel.spec.Time.Covers(b.minTime, b.maxTime) {
+	if within := sel.spec.Time.And(sel.wanted); sel.time.cast || !within.Covers(b.minTime, b.maxTime) {
 		t, err := sel.reader.load(sel.time)
 		if err != nil {
 			return 0, err
 		}
-		sel.keepTimes(t, b.rows)
+		sel.keepTimes(t, b.rows, within)
 	}
 	for i := range conds {
 		if sel.keep.Count() == 0 {
@@ -452,20 +452,20 @@ func (sel *selector) judgeTokens(t *test, block int) filter.Verdict {
 	return sel.judgeZones(t, block)
 }
 
-// keepTimes takes rows outside of the time range out of keep.
-func (sel *selector) keepTimes(v *vector.Vector, n int) {
+// keepTimes takes rows outside of a time range out of keep.
+func (sel *selector) keepTimes(v *vector.Vector, n int, within scan.Range) {
 	if v.Form != vector.Flat { // Const, or a dictionary of few times
 		for i := range n {
-			if v.IsNull(i) || !sel.spec.Time.Holds(v.Int(i)) {
+			if v.IsNull(i) || !within.Holds(v.Int(i)) {
 				sel.keep.Clear(i)
 			}
 		}
 		return
 	}
 	if sel.sorted {
-		from, _ := slices.BinarySearch(v.Ints[:n], sel.spec.Time.From)
+		from, _ := slices.BinarySearch(v.Ints[:n], within.From)
 		to := n
-		if last := sel.spec.Time.To; v.Ints[n-1] > last {
+		if last := within.To; v.Ints[n-1] > last {
 			to = sort.Search(n, func(i int) bool { return v.Ints[i] > last })
 		}
 		if sel.times == nil {
@@ -477,7 +477,7 @@ func (sel *selector) keepTimes(v *vector.Vector, n int) {
 		sel.keep.And(in)
 		return
 	}
-	lo, hi := sel.spec.Time.From, sel.spec.Time.To
+	lo, hi := within.From, within.To
 	for w := range sel.keep {
 		if sel.keep[w] == 0 {
 			continue

@@ -31,6 +31,8 @@ type source struct {
 // memory is what a column of a block is read into. It is used again from block to block.
 type memory struct {
 	own   vector.Vector  // as it is stored
+	seen  vector.Vector  // some of the rows that the cache keeps
+	taken vector.Vector  // of rows that a test has looked at, those that pass
 	typed *vector.Vector // under the wanted type, where that is another; nil: not yet
 }
 

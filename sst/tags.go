@@ -412,26 +412,21 @@ func (t *tagColumn) presentBits() vector.Bitmap {
 
 // block makes dst the tag of n rows beginning at row first: Const when they belong to one series.
 func (t *tagColumn) block(dst *vector.Vector, table *seriesTable, first, n int) {
-	*dst = vector.Vector{Type: t.values.Type, Form: vector.Dict, Values: t.values, Codes: dst.Codes[:0],
-		Valid: dst.Valid[:0]}
 	s := table.at(first)
 	if _, to := table.rows(s); to >= first+n {
-		if !t.has(s) {
-			*dst = *vector.ConstNull(dst.Type)
-			return
-		}
-		var one vector.Vector
-		one.Gather(t.values, []uint32{t.code(s)})
-		one.Form = vector.Const
-		*dst = one
+		t.one(dst, s)
 		return
 	}
+	t.begin(dst)
 	nulls := false
 	for row := first; row < first+n; s++ {
 		_, to := table.rows(s)
 		to = min(to, first+n)
-		for range to - row {
-			dst.Codes = append(dst.Codes, t.code(s))
+		from := len(dst.Codes)
+		dst.Codes = slices.Grow(dst.Codes, to-row)[:from+to-row]
+		code := t.code(s)
+		for i := range dst.Codes[from:] {
+			dst.Codes[from+i] = code
 		}
 		nulls = nulls || !t.has(s)
 		row = to
@@ -443,6 +438,57 @@ func (t *tagColumn) block(dst *vector.Vector, table *seriesTable, first, n int) 
 	}
 	if dst.Type.Kind() == vector.Bool {
 		t.blockBools(dst, n)
+	}
+}
+
+// begin makes dst codes, none yet, in memory that it has.
+func (t *tagColumn) begin(dst *vector.Vector) {
+	*dst = vector.Vector{Type: t.values.Type, Form: vector.Dict, Values: t.values, Codes: dst.Codes[:0],
+		Valid: dst.Valid[:0]}
+}
+
+// one makes dst the tag of a series.
+func (t *tagColumn) one(dst *vector.Vector, series int) {
+	if !t.has(series) {
+		*dst = *vector.ConstNull(t.values.Type)
+		return
+	}
+	var one vector.Vector
+	one.Gather(t.values, []uint32{t.code(series)})
+	one.Form = vector.Const
+	*dst = one
+}
+
+// rows makes dst the tag of some rows, which rise and are numbered from row first on: Const when they belong to one
+// series.
+func (t *tagColumn) rows(dst *vector.Vector, table *seriesTable, first int, rows []uint32) {
+	s := table.at(first + int(rows[0]))
+	if _, to := table.rows(s); to > first+int(rows[len(rows)-1]) {
+		t.one(dst, s)
+		return
+	}
+	t.begin(dst)
+	valid := dst.Valid.Emptied(len(rows))
+	nulls := false
+	for i, row := range rows {
+		for {
+			if _, to := table.rows(s); first+int(row) < to {
+				break
+			}
+			s++
+		}
+		dst.Codes = append(dst.Codes, t.code(s))
+		if t.has(s) {
+			valid.Set(i)
+		} else {
+			nulls = true
+		}
+	}
+	if dst.Valid = nil; nulls {
+		dst.Valid = valid
+	}
+	if dst.Type.Kind() == vector.Bool {
+		t.blockBools(dst, len(rows))
 	}
 }
 

@@ -16,10 +16,9 @@ type cursor struct {
 	next  int // row of the batch
 }
 
-// open runs the statement of a table for a span, for at most limit lines unless they are spaced. The caller closes the
-// rows.
-func (q *LineQuery) open(ctx context.Context, store Store, p *linePlan, span timeSpan, limit int) (*cursor, error) {
-	rows, err := store.Run(ctx, q.statement(p, span, limit), p.function)
+// open runs the statement of a table for a span. The caller closes the rows.
+func (q *LineQuery) open(ctx context.Context, store Store, p *linePlan, span timeSpan) (*cursor, error) {
+	rows, err := store.Run(ctx, q.statement(p, span), p.function)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +69,7 @@ func (q *LineQuery) spaced(ctx context.Context, store Store, plans []linePlan) (
 	}()
 	var ready []*cursor // those that have a line in hand
 	for i := range plans {
-		c, err := q.open(ctx, store, &plans[i], timeSpan{q.From, q.To}, q.Limit)
+		c, err := q.open(ctx, store, &plans[i], timeSpan{q.From, q.To})
 		if err != nil {
 			return nil, err
 		}

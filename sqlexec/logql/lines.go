@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
-	"time"
 
 	"varve/sqlexec/expr"
 	"varve/sqlexec/logql/stage"
@@ -64,18 +63,33 @@ func (q *LineQuery) Run(ctx context.Context, store Store) ([]Stream, error) {
 		return inStreams(all), err
 	}
 	var all []found
+	span := timeSpan{q.From, q.To}
 	for i := range plans {
-		if all, err = q.read(ctx, store, &plans[i], all); err != nil {
+		if all, err = q.read(ctx, store, &plans[i], span, all); err != nil {
 			return nil, err
 		}
-	}
-	if len(plans) > 1 {
-		if err := Sort(ctx, all, func(a, b found) int { return q.order(a.At, b.At) }); err != nil {
-			return nil, err
+		if i > 0 {
+			if err := Sort(ctx, all, func(a, b found) int { return q.order(a.At, b.At) }); err != nil {
+				return nil, err
+			}
+			all = all[:min(len(all), q.Limit)]
 		}
-		all = all[:min(len(all), q.Limit)]
+		if len(all) == q.Limit {
+			span = q.before(span, all[len(all)-1].At)
+		}
 	}
 	return inStreams(all), nil
+}
+
+// timeSpan is times in ns: from included, to not.
+type timeSpan struct{ from, to int64 }
+
+// before is the part of a span whose lines come before those of a time in the order of the query.
+func (q *LineQuery) before(span timeSpan, at int64) timeSpan {
+	if q.Forward {
+		return timeSpan{span.from, min(span.to, at)}
+	}
+	return timeSpan{max(span.from, at+1), span.to}
 }
 
 // order compares times in the direction of the query.
@@ -94,8 +108,8 @@ type linePlan struct {
 	function *expr.Private
 }
 
-// statement is the statement for the lines of a span, at most limit of them if that counts.
-func (q *LineQuery) statement(p *linePlan, span timeSpan, limit int) string {
+// statement is the statement for the lines of a span, at most as many as the answer has unless they are spaced.
+func (q *LineQuery) statement(p *linePlan, span timeSpan) string {
 	var w where
 	w.within(p.s, span.from, span.to)
 	text := "SELECT " + strings.Join(p.s.columns(), ", ") + " FROM " + p.s.from() + append(w, p.where...).String() +
@@ -104,43 +118,16 @@ func (q *LineQuery) statement(p *linePlan, span timeSpan, limit int) string {
 		text += " DESC"
 	}
 	if q.Interval == 0 {
-		text += " LIMIT " + number(limit)
+		text += " LIMIT " + number(q.Limit)
 	}
 	return text
-}
-
-// timeSpan is times in ns: from included, to not.
-type timeSpan struct{ from, to int64 }
-
-// Spans of a query: the first lines of an answer mostly lie in a small part of its time. A block has long stretches of
-// few streams, so a short span reads few rows of many blocks, where the whole time reads most rows of them.
-const (
-	// leastSpan is the least time that is cut, leastRows the least table: below them there is little to leave out.
-	leastSpan, leastRows = int64(time.Minute), 1000
-	// firstSpan and secondSpan are the parts of the time that are looked at before all of it, one in so many.
-	firstSpan, secondSpan = 1024, 32
-)
-
-// spans cuts the time of a query of a table, in its direction. Each is looked at if those before have not enough lines.
-func (q *LineQuery) spans(s *source) []timeSpan {
-	all := timeSpan{q.From, q.To}
-	length := all.to - all.from
-	if length < leastSpan || q.Interval != 0 || s.stored.Stats().Rows < leastRows {
-		return []timeSpan{all}
-	}
-	first, second := length/firstSpan, length/secondSpan
-	if q.Forward {
-		return []timeSpan{{all.from, all.from + first}, {all.from + first, all.from + second},
-			{all.from + second, all.to}}
-	}
-	return []timeSpan{{all.to - first, all.to}, {all.to - second, all.to - first}, {all.from, all.to - second}}
 }
 
 // Statements are the statements of a query over its whole time, for EXPLAIN.
 func (q *LineQuery) Statements(ctx context.Context, store Store) (list []Statement, err error) {
 	plans, err := q.plan(ctx, store)
 	for i := range plans {
-		whole := q.statement(&plans[i], timeSpan{q.From, q.To}, q.Limit)
+		whole := q.statement(&plans[i], timeSpan{q.From, q.To})
 		list = append(list, Statement{whole, plans[i].function})
 	}
 	return list, err
@@ -194,27 +181,17 @@ func (q *LineQuery) plan(ctx context.Context, store Store) (list []linePlan, err
 	return list, nil
 }
 
-// read appends the lines of a table.
-func (q *LineQuery) read(ctx context.Context, store Store, p *linePlan, all []found) ([]found, error) {
-	begin := len(all)
-	for _, span := range q.spans(p.s) {
-		var err error
-		if all, err = q.readSpan(ctx, store, p, span, all, begin); err != nil || len(all)-begin >= q.Limit {
-			return all, err
-		}
+// read appends the lines of a table in a span, at most as many as the answer has.
+func (q *LineQuery) read(ctx context.Context, store Store, p *linePlan, span timeSpan, all []found) ([]found, error) {
+	if span.from >= span.to {
+		return all, nil
 	}
-	return all, nil
-}
-
-// readSpan appends lines of a span to those of the table, which begin at begin, up to the limit.
-func (q *LineQuery) readSpan(ctx context.Context, store Store, p *linePlan, span timeSpan, all []found, begin int) (
-	[]found, error) {
-	c, err := q.open(ctx, store, p, span, q.Limit-(len(all)-begin))
+	c, err := q.open(ctx, store, p, span)
 	if err != nil {
 		return nil, err
 	}
 	defer c.rows.Close()
-	for len(all)-begin < q.Limit {
+	for range q.Limit {
 		more, err := c.step()
 		if err != nil || !more {
 			return all, err

@@ -12,6 +12,8 @@ import (
 type wanted struct {
 	bounds []*scan.Bound
 	newest bool // the newest rows first
+	oldest bool // the oldest rows first
+	first  int  // rows of them; 0: not known
 }
 
 // bounded gives a scan a bound on its column at and returns the bound: the caller tightens it as the query runs.
@@ -65,8 +67,8 @@ func (s *Scan) among(at int, b exec.KeyBounds) (scan.Range, filter.And) {
 	}
 }
 
-// boundTop bounds the scan that yields the first key of an order with a limit. If that key is the time index,
-// descending, the scan reads the newest rows first. It returns the receiver for the reach of the first rows; nil if
+// boundTop bounds the scan that yields the first key of an order with a limit. If that key is the time index, the scan
+// reads the newest rows first, or the oldest. It returns the receiver for the reach of the first rows; nil if
 // there is none.
 func (r *planRun) boundTop(n *Sort) (tell func(reach *vector.Vector)) {
 	s, at, ok := firstKey(n)
@@ -74,8 +76,9 @@ func (r *planRun) boundTop(n *Sort) (tell func(reach *vector.Vector)) {
 		return nil
 	}
 	b := r.bounded(s, at)
-	if _, newest := newestFirst(n); newest {
-		r.wanted[s].newest = true
+	if s.isTime(at) {
+		w := r.wanted[s]
+		w.newest, w.oldest, w.first = n.Keys[0].Desc, !n.Keys[0].Desc, int(n.Limit+n.Offset)
 	}
 	if n.Limit+n.Offset == 0 {
 		b.Tighten(scan.Range{From: 1, To: 0}, nil) // none
