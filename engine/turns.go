@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"math"
+	"slices"
 
+	"varve/engine/filter"
 	"varve/engine/invariant"
 	"varve/engine/scan"
 )
@@ -41,6 +44,9 @@ func (s *Scan) turns(q Request) []scan.Range {
 		return []scan.Range{scan.All}
 	}
 	s.inTurns = true
+	if seeksID(s.spec.Filter) {
+		return []scan.Range{scan.All}
+	}
 	var list []scan.Range
 	length := uint64(all.To) - uint64(all.From)
 	target, left := turnShare*float64(q.First), all
@@ -61,6 +67,26 @@ func (s *Scan) turns(q Request) []scan.Range {
 	}
 	return append(list, left)
 }
+
+// leastID is the length of a word from which it may be an id.
+const leastID = 12
+
+// seeksID reports whether all rows that pass hold a long word with digits. Such words are mostly ids: few rows have one,
+// and token filters leave most blocks out, so turns would only open the others several times.
+func seeksID(and filter.And) bool {
+	prog, err := filter.Compile(and)
+	return err == nil && slices.ContainsFunc(prog.Conds, func(c *filter.Tree[*filter.Test]) bool {
+		if c.Kind != filter.Leaf {
+			return false
+		}
+		needles, ok := c.Leaf.Needles()
+		return ok && !slices.ContainsFunc(needles, func(n filter.Needle) bool {
+			return !(n.Exact && isID(n.Whole)) && !slices.ContainsFunc(n.Words, isID) && !slices.ContainsFunc(n.Parts, isID)
+		})
+	})
+}
+
+func isID(word []byte) bool { return len(word) >= leastID && bytes.ContainsAny(word, "0123456789") }
 
 // rowsWithin is about how many rows there are within all of a span, its last half, its last quarter and so on; with
 // newest false within its first half, quarter and so on. Rows of a block count as if they lay evenly in its time.

@@ -19,7 +19,7 @@ const success = `{"status":"success","data":`
 func appendText(dst []byte, text string) []byte {
 	from := len(dst)
 	dst = jsontext.AppendString(dst, text)
-	if bytes.ContainsAny(dst[from:], "<>&\u2028\u2029") {
+	if meansHTML(dst[from:]) {
 		made := bytes.Clone(dst[from:])
 		for i, c := range [...]string{"<", ">", "&", "\u2028", "\u2029"} {
 			made = bytes.ReplaceAll(made, []byte(c),
@@ -28,6 +28,12 @@ func appendText(dst []byte, text string) []byte {
 		dst = append(dst[:from], made...)
 	}
 	return dst
+}
+
+// meansHTML reports whether a text may have a character that means something in HTML. U+2028 and U+2029 begin with 0xE2.
+func meansHTML(text []byte) bool {
+	return bytes.IndexByte(text, '<') >= 0 || bytes.IndexByte(text, '>') >= 0 || bytes.IndexByte(text, '&') >= 0 ||
+		bytes.IndexByte(text, 0xE2) >= 0
 }
 
 // appendLabels appends a set of labels as an object.

@@ -82,9 +82,13 @@ func (r *request) admit() error {
 	return nil
 }
 
-// attended runs what answers the request. The list of running statements shows it as one, which KILL ends wherever it
-// is, and so does the record of slow statements.
+// attended runs what answers the request: all its statements see a table as the first of them saw it. The list of
+// running statements shows it as one, which KILL ends wherever it is, and so does the record of slow statements.
 func (r *request) attended(part func() error) error {
+	if err := r.session.Begin(); err != nil {
+		return err
+	}
+	defer r.session.End()
 	r.rows = -1
 	r.session.Attended, r.session.Answered = true, func() int64 { return r.rows }
 	text := cmp.Or(r.session.Shown, string(r.c.Path()))
