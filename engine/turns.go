@@ -16,10 +16,10 @@ import (
 // those before it. Once the reader has its rows, the pieces of later turns are left out.
 const (
 	// turnShare is how many rows the first turn has for each row that is wanted: one in so many is to pass.
-	turnShare = 4
-	// turnGrowth is how many times the rows of all turns before a turn has. A block is opened once a turn: with 4 a
-	// rare text takes half as long again, with 64 one row in 100 reads ten times what it needs.
-	turnGrowth = 16
+	turnShare = 8
+	// turnGrowth is how many times the rows of all turns before a turn has. Blocks are opened once a turn, and a turn
+	// in which the rows are found has up to so many times the rows that are needed.
+	turnGrowth = 8
 	// turnSteps is how finely times are known: to a half, a quarter and so on of the time of the scan.
 	turnSteps = 32
 )

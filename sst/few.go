@@ -46,7 +46,7 @@ func (f *someRows) pick(dst *vector.Vector, keep vector.Bitmap, at []uint32) []u
 }
 
 // fewPass: a text is read in the rows that passed the tests before alone, when fewer than one row in so many did.
-const fewPass = 16
+const fewPass = 8
 
 // isFew reports whether a text of the block at hand is read in the rows of keep alone.
 func (sel *selector) isFew(s *source, id encoding.ID, keep vector.Bitmap) bool {

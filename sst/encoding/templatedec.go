@@ -1,6 +1,7 @@
 package encoding
 
 import (
+	"bytes"
 	"encoding/binary"
 	"strconv"
 
@@ -128,11 +129,10 @@ func (d *Decoder) openTemplates(r *reader, n int) *Templates {
 		r.fail("templates of %d bytes", size)
 		return t
 	}
-	if err := checkSlots(&t.texts); err != nil {
+	if err := t.readSlots(); err != nil {
 		r.fail("%v", err)
 		return t
 	}
-	t.first, t.fields = fieldsOf(t.first, t.fields, t.texts.Views, t.texts.Heap)
 	own := t.readOwn(r)
 	if r.err != nil {
 		return t
@@ -148,7 +148,6 @@ func (d *Decoder) openTemplates(r *reader, n int) *Templates {
 		s.textStream, s.open = streams[i], false
 		s.src = r.take(r.count(len(r.b), "bytes of a stream"))
 	}
-	t.split()
 	return t
 }
 
@@ -172,55 +171,53 @@ func (t *Templates) readOwn(r *reader) vector.Bitmap {
 	return t.own
 }
 
-// checkSlots holds that every slot of every template is one that can be.
-func checkSlots(texts *vector.Vector) error {
-	for _, w := range texts.Views {
-		text, slots := texts.Heap[w.Off:w.Off+w.Len], 0
-		for at := 0; at < len(text); at++ {
-			if text[at] != slotMark {
-				continue
+// readSlots finds the slots of the templates, which it checks, and makes the pieces of the templates.
+func (t *Templates) readSlots() error {
+	t.pieces, t.starts, t.first, t.fields = t.pieces[:0], t.starts[:0], append(t.first[:0], 0), t.fields[:0]
+	for _, w := range t.texts.Views {
+		t.starts = append(t.starts, len(t.pieces))
+		text, slots, from := t.texts.Heap[w.Off:w.Off+w.Len], 0, 0
+		for {
+			at := bytes.IndexByte(text[from:], slotMark)
+			if at < 0 {
+				break
 			}
-			if len(text)-at < slotSize {
+			if at += from; len(text)-at < slotSize {
 				return malformed("a template ends within a slot")
 			}
 			k, width := slotKind(text[at+1]), int(text[at+2])
-			wide := (k == paddedSlot || k == decimalSlot) && width > 0 && width <= maxDigitsSlot ||
-				k == hexSlot && width > 0 && width <= maxHexWidth
-			wide = wide || k == wordSlot && width < len(wordSets) || k == memberSlot && width <= maxMembers
-			if slots++; k == 0 || k > memberSlot ||
-				!wide && (width != 0 || k == paddedSlot || k == decimalSlot || k == hexSlot) || slots > maxSlots {
+			if slots++; slots > maxSlots || !k.holds(width) {
 				return malformed("slot %d of kind %d, width %d", slots, k, width)
 			}
-			at += slotSize - 1
+			if at > from {
+				t.pieces = append(t.pieces, textPiece{w.Off + uint32(from), w.Off + uint32(at), -1})
+			}
+			t.pieces = append(t.pieces, textPiece{field: int32(len(t.fields))})
+			t.fields = append(t.fields, field{kind: k, width: width, at: int(w.Off) + at})
+			from = at + slotSize
 		}
+		if len(text) > from {
+			t.pieces = append(t.pieces, textPiece{w.Off + uint32(from), w.Off + w.Len, -1})
+		}
+		t.first = append(t.first, len(t.fields))
 	}
+	t.starts = append(t.starts, len(t.pieces))
 	return nil
 }
 
-// split makes the pieces of the templates.
-func (t *Templates) split() {
-	t.pieces, t.starts = t.pieces[:0], t.starts[:0]
-	next := int32(0)
-	for _, w := range t.texts.Views {
-		t.starts = append(t.starts, len(t.pieces))
-		from := w.Off
-		for at := w.Off; at < w.Off+w.Len; at++ {
-			if t.texts.Heap[at] != slotMark {
-				continue
-			}
-			if at > from {
-				t.pieces = append(t.pieces, textPiece{from, at, -1})
-			}
-			t.pieces = append(t.pieces, textPiece{field: next})
-			next++
-			at += slotSize - 1
-			from = at + 1
-		}
-		if w.Off+w.Len > from {
-			t.pieces = append(t.pieces, textPiece{from, w.Off + w.Len, -1})
-		}
+// holds reports whether a slot of the kind may have a width.
+func (k slotKind) holds(width int) bool {
+	switch k {
+	case paddedSlot, decimalSlot:
+		return width > 0 && width <= maxDigitsSlot
+	case hexSlot:
+		return width > 0 && width <= maxHexWidth
+	case wordSlot:
+		return width < len(wordSets)
+	case memberSlot:
+		return width <= maxMembers
 	}
-	t.starts = append(t.starts, len(t.pieces))
+	return k > 0 && k < memberSlot && width == 0
 }
 
 // openStream decodes the values of a stream.
@@ -289,9 +286,9 @@ func (s *openStream) openBytes(r *reader, width int) {
 	}
 }
 
-// AppendRows makes dst the rows whose template want has, in order, Flat, in memory of its own. Only their variables are
-// decoded. rows are their numbers, valid until the next call; nil for want: all rows.
-func (t *Templates) AppendRows(dst *vector.Vector, want vector.Bitmap) (rows []uint32, err error) {
+// AppendRows makes dst the rows of keep whose template want has, in order, Flat, in memory of its own. Only their
+// variables are decoded. rows are their numbers, valid until the next call; nil for want: all rows, whatever keep is.
+func (t *Templates) AppendRows(dst *vector.Vector, want, keep vector.Bitmap) (rows []uint32, err error) {
 	for i := range t.Len() {
 		if want == nil || want.Get(i) {
 			if err := t.openFields(i); err != nil {
@@ -306,7 +303,7 @@ func (t *Templates) AppendRows(dst *vector.Vector, want vector.Bitmap) (rows []u
 		ord := t.cursors[c]
 		t.cursors[c]++
 		if want != nil {
-			if !want.Get(int(c)) {
+			if !want.Get(int(c)) || !keep.Get(r) {
 				continue
 			}
 			t.rows = append(t.rows, uint32(r))
@@ -421,7 +418,7 @@ func decodeTemplates(d *Decoder, r *reader, v *vector.Vector, n int, _ *vector.V
 	if r.err != nil {
 		return
 	}
-	if _, err := t.AppendRows(v, nil); err != nil {
+	if _, err := t.AppendRows(v, nil, nil); err != nil {
 		r.err = err
 	}
 }

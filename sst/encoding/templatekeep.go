@@ -16,7 +16,8 @@ type templateKeep struct {
 // maxPrinted: a block is decoded as a whole when more than one row in so many would have to be printed.
 const maxPrinted = 2
 
-// keepTemplates searches the templates of a block, and prints and looks at the rows only of those that may match.
+// keepTemplates searches the templates of a block, and prints and looks at those rows of keep only whose templates may
+// match.
 func keepTemplates(d *Decoder, r *reader, n int, test *filter.Test, keep vector.Bitmap) bool {
 	t := d.openTemplates(r, n)
 	if r.end(); r.err != nil {
@@ -36,7 +37,7 @@ func keepTemplates(d *Decoder, r *reader, n int, test *filter.Test, keep vector.
 			looked += t.Count(i)
 		}
 	}
-	if looked*maxPrinted > len(t.Codes) {
+	if min(looked, keep.Count())*maxPrinted > len(t.Codes) {
 		return false
 	}
 	filter.KeepCodes(keep, t.Codes, s.maybe)
@@ -45,7 +46,7 @@ func keepTemplates(d *Decoder, r *reader, n int, test *filter.Test, keep vector.
 	}
 	s.rows.Reset(vector.StringType)
 	var rows []uint32
-	if rows, r.err = t.AppendRows(&s.rows, s.some); r.err != nil {
+	if rows, r.err = t.AppendRows(&s.rows, s.some, keep); r.err != nil {
 		return false
 	}
 	s.passed = s.passed.Emptied(len(rows))
