@@ -71,8 +71,8 @@ func (s *Scan) turns(q Request) []scan.Range {
 // leastID is the length of a word from which it may be an id.
 const leastID = 12
 
-// seeksID reports whether all rows that pass hold a long word with digits. Such words are mostly ids: few rows have one,
-// and token filters leave most blocks out, so turns would only open the others several times.
+// seeksID reports whether all rows that pass hold a long word with digits. Such words are mostly ids: few rows have
+// one, and token filters leave most blocks out, so turns would only open the others several times.
 func seeksID(and filter.And) bool {
 	prog, err := filter.Compile(and)
 	return err == nil && slices.ContainsFunc(prog.Conds, func(c *filter.Tree[*filter.Test]) bool {
@@ -81,7 +81,8 @@ func seeksID(and filter.And) bool {
 		}
 		needles, ok := c.Leaf.Needles()
 		return ok && !slices.ContainsFunc(needles, func(n filter.Needle) bool {
-			return !(n.Exact && isID(n.Whole)) && !slices.ContainsFunc(n.Words, isID) && !slices.ContainsFunc(n.Parts, isID)
+			return !(n.Exact && isID(n.Whole)) && !slices.ContainsFunc(n.Words, isID) &&
+				!slices.ContainsFunc(n.Parts, isID)
 		})
 	})
 }

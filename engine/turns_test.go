@@ -39,7 +39,8 @@ func TestTurns(t *testing.T) {
 			rows := make([]modelRow, 300)
 			for i := range rows {
 				times = append(times, at(len(times)))
-				rows[i] = modelRow{"ts": times[len(times)-1], "host": fmt.Sprint("h", r.IntN(40)), "v": int64(len(times))}
+				rows[i] = modelRow{"ts": times[len(times)-1], "host": fmt.Sprint("h", r.IntN(40)),
+					"v": int64(len(times))}
 			}
 			if err := put(e, "t", appendOnly, rows); err != nil {
 				t.Fatal(err)

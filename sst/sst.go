@@ -40,7 +40,7 @@
 //	textsizes.go                                bytes of texts by series and block
 //	tagroom.go                                  what scans hold of tags is counted
 //	cursor.go select.go selectseries.go         scans: which blocks and rows pass
-//	packed.go filters.go                        tests on pages as they lie, token filters
+//	packed.go few.go filters.go                 tests on pages as they lie, texts of few rows, token filters
 //	pages.go                                    which bytes are pages, which index
 //	project.go source.go held.go walk.go        rows as batches, by block and by series, as few as fit
 //	columns.go cache.go indexcache.go           columns of open parts; decoded blocks and page indexes that are kept

@@ -30,7 +30,8 @@ func appendText(dst []byte, text string) []byte {
 	return dst
 }
 
-// meansHTML reports whether a text may have a character that means something in HTML. U+2028 and U+2029 begin with 0xE2.
+// meansHTML reports whether a text may have a character that means something in HTML. U+2028 and U+2029 begin with
+// 0xE2.
 func meansHTML(text []byte) bool {
 	return bytes.IndexByte(text, '<') >= 0 || bytes.IndexByte(text, '>') >= 0 || bytes.IndexByte(text, '&') >= 0 ||
 		bytes.IndexByte(text, 0xE2) >= 0

@@ -21,7 +21,7 @@ type manyLines struct {
 
 const manyStreams = 40
 
-// pushShuffled pushes lines, those of a stream in a table by its number, in no order, and flushes the first half of them.
+// pushShuffled pushes lines to two tables, in no order, and flushes the first half of them.
 func pushShuffled(h *servertest.House, n int, r *rand.Rand) (m manyLines) {
 	h.Helper()
 	at := base * int64(1e9)
@@ -97,7 +97,9 @@ func TestFirstOfMany(t *testing.T) {
 func (m *manyLines) found(t *testing.T, h *servertest.House, request string) (times []int64) {
 	t.Helper()
 	var answer struct {
-		Data struct{ Result []struct{ Values [][2]string } }
+		Data struct {
+			Result []struct{ Values [][2]string }
+		}
 	}
 	body := h.Do("GET", "/loki/api/v1/query_range?"+request, "").Body
 	if err := json.Unmarshal([]byte(body), &answer); err != nil {
