@@ -57,7 +57,8 @@
 //	sizegroups.go                        in which order max_size takes parts
 //	cold.go mover.go                     parts that go to a bucket, objects that nobody needs
 //	part.go guard.go damage.go           open parts, and those that are damaged
-//	scan.go pieces.go turns.go scanseries.go    reading by pieces, the first rows by time, in the order of series
+//	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
+//	turns.go                             the first rows by time
 //	reading.go moment.go                 what readers need, the snapshot that the scans of a statement share
 //	allowance.go                         what a query may read
 //	select.go selectmerge.go matcher.go  reading by series: which, and
