@@ -102,16 +102,6 @@ func sameBytes(keys []expr.Expr) bool {
 	return !slices.ContainsFunc(keys, func(k expr.Expr) bool { return k.Type().ID == vector.TypeInterval })
 }
 
-// newestFirst reports whether a Sort with a limit orders by the time index falling, first of all: then the newest rows
-// are read first and reading stops early. It gives the scan below.
-func newestFirst(s *Sort) (*Scan, bool) {
-	if s.Limit < 0 || len(s.Keys) == 0 || !s.Keys[0].Desc {
-		return nil, false
-	}
-	table, at, ok := firstKey(s)
-	return table, ok && table.Rel.Table != nil && table.Positions[at] == table.Rel.Table.Schema.Time
-}
-
 // firstKey returns the scan, and the index of its column, that is the first key of a sort, if only projections, filters
 // and joins that let some of its rows through lie between.
 func firstKey(s *Sort) (table *Scan, at int, ok bool) {
