@@ -39,9 +39,9 @@ func (x *Executor) explain(ctx context.Context, s *Session, st *parse.Explain) (
 	if strings.EqualFold(st.Format, "json") {
 		for _, p := range []struct {
 			name string
-			n    plan.Node
-		}{{"logical_plan", n}, {"physical_plan", best}} {
-			text, err := json.Marshal(plan.NewTree(p.n, nil, st.Verbose))
+			tree plan.Tree
+		}{{"logical_plan", plan.NewTree(n)}, {"physical_plan", (*plan.Analysis)(nil).GraphTree(best, st.Verbose)}} {
+			text, err := json.Marshal(p.tree)
 			if err != nil {
 				return nil, err
 			}
@@ -50,7 +50,7 @@ func (x *Executor) explain(ctx context.Context, s *Session, st *parse.Explain) (
 		return t.result()
 	}
 	t.add("logical_plan", plan.Print(n))
-	t.add("physical_plan", plan.Print(best))
+	t.add("physical_plan", plan.PrintGraph(best))
 	for _, w := range ectx.Warnings() {
 		t.add("warning", w)
 	}
@@ -82,7 +82,7 @@ func (a *analysis) measured() Measured {
 	if running == 0 {
 		running = int64(time.Since(a.began))
 	}
-	return Measured{plan.NewTree(a.plan, a.Analysis, a.verbose), a.rows.Load(), int64(a.planned), running}
+	return Measured{a.GraphTree(a.plan, a.verbose), a.rows.Load(), int64(a.planned), running}
 }
 
 // analyze runs a query to its end, its subqueries first, and shows the plans with the counts of their scans.
@@ -135,7 +135,7 @@ func analyzeTable() *table {
 
 // text draws the plan with the figures of each node and of the whole query.
 func (a *analysis) text(took time.Duration) string {
-	text := a.Print(a.plan, a.verbose)
+	text := a.PrintGraph(a.plan, a.verbose)
 	sum := a.Scanned()
 	text += fmt.Sprintf("\nrows: %d, planning: %s, running: %s", a.rows.Load(), a.planned.Round(time.Microsecond),
 		took.Round(time.Microsecond))

@@ -85,7 +85,7 @@ func checkGroups(t *testing.T, b *vector.Batch, specs []spec, workers int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := run(t, Pipeline{Source: newMixed(b, 700), Sink: sink}, workers)
+	rows := run(t, Pipeline{Stream{Source: newMixed(b, 700)}, sink}, workers)
 	want := naiveGroups(b, keys, bound)
 	if keys == 0 && b.N == 0 {
 		want[""] = &naiveGroup{min: -1, max: -1}
@@ -187,7 +187,7 @@ func TestDistinct(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameRows(t, "distinct", sorted(run(t, Pipeline{Source: newMixed(b, 100), Sink: sink}, 2)), sorted(want))
+	sameRows(t, "distinct", sorted(run(t, Pipeline{Stream{Source: newMixed(b, 100)}, sink}, 2)), sorted(want))
 }
 
 // TestMemoryBudget: each sink that keeps rows ends with the error of the contract when they do not fit.
@@ -221,7 +221,7 @@ func TestMemoryBudget(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = (&Pipeline{Source: newMixed(b, 2000), Sink: sink}).Run(context.Background(), 2)
+			_, err = (&Pipeline{Stream{Source: newMixed(b, 2000)}, sink}).Run(context.Background(), 2)
 			if status.Of(err) != status.RuntimeResourcesExhausted || !strings.Contains(err.Error(), "memory") {
 				t.Errorf("too little memory: %v", err)
 			}

@@ -38,8 +38,8 @@ func (s *asofSource) Reader(worker int) Reader {
 	}
 	return &asofReader{
 		spec:  &s.AsofSpec,
-		left:  newAsofSide(Pull(s.ctx, s.left, 0, nil), s.LKeys, s.LTime, s.Backwards),
-		right: newAsofSide(Pull(s.ctx, s.right, 0, nil), s.RKeys, s.RTime, s.Backwards),
+		left:  newAsofSide(Pull(s.ctx, s.left, nil), s.LKeys, s.LTime, s.Backwards),
+		right: newAsofSide(Pull(s.ctx, s.right, nil), s.RKeys, s.RTime, s.Backwards),
 	}
 }
 

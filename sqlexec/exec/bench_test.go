@@ -25,7 +25,7 @@ func benchRun(b *testing.B, src func() Source, ops []Operator, sink func() (Sink
 		if err != nil {
 			b.Fatal(err)
 		}
-		p := Pipeline{Source: src(), Ops: ops, Sink: s}
+		p := Pipeline{Stream{Source: src(), Ops: ops}, s}
 		if _, err := p.Run(context.Background(), workers); err != nil {
 			b.Fatal(err)
 		}
@@ -96,7 +96,8 @@ func BenchmarkHashJoin(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if _, err := (&Pipeline{Source: Values(small), Sink: j.Build()}).Run(context.Background(), 1); err != nil {
+			p := Pipeline{Stream{Source: Values(small)}, j.Build()}
+			if _, err := p.Run(context.Background(), 1); err != nil {
 				b.Fatal(err)
 			}
 			drop := func() (Sink, error) { return each{func(*vector.Batch) error { return nil }}, nil }

@@ -56,10 +56,10 @@ func TestCancelAnywhere(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if _, err := (&Pipeline{Source: Values(build), Sink: j.Build()}).Run(ctx, 2); err != nil {
+		if _, err := (&Pipeline{Stream{Source: Values(build)}, j.Build()}).Run(ctx, 2); err != nil {
 			return err
 		}
-		_, err = (&Pipeline{Source: Values(table), Ops: []Operator{j.Probe()}, Sink: drop}).Run(ctx, 2)
+		_, err = (&Pipeline{Stream{Source: Values(table), Ops: []Operator{j.Probe()}}, drop}).Run(ctx, 2)
 		return err
 	}
 	into := func(make func(b *Budget) (Sink, error)) func(context.Context) error {
@@ -70,7 +70,7 @@ func TestCancelAnywhere(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			_, err = (&Pipeline{Source: Values(table), Sink: sink}).Run(ctx, 2)
+			_, err = (&Pipeline{Stream{Source: Values(table)}, sink}).Run(ctx, 2)
 			return err
 		}
 	}

@@ -37,7 +37,7 @@ func TestCountDistinct(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := Pipeline{Source: Values(&vector.Batch{N: n, Cols: []*vector.Vector{v}}), Sink: sink}
+			p := Pipeline{Stream{Source: Values(&vector.Batch{N: n, Cols: []*vector.Vector{v}})}, sink}
 			src, err := p.Run(context.Background(), 2)
 			if err != nil {
 				t.Fatal(err)
@@ -87,7 +87,7 @@ func checkCounts(t *testing.T, b *vector.Batch, keys []int, workers int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := run(t, Pipeline{Source: newMixed(some, 700), Sink: sink}, workers)
+	rows := run(t, Pipeline{Stream{Source: newMixed(some, 700)}, sink}, workers)
 	want := distinctTexts(some, len(keys))
 	if len(rows) != len(want) {
 		t.Errorf("%s, %d rows, %d workers: %d groups, want %d", sink, b.N, workers, len(rows), len(want))

@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"varve/engine/scan"
 	"varve/engine/vector"
 )
 
@@ -103,72 +102,47 @@ func (m *measuredOp) Rest() Source {
 	if src == nil {
 		return nil
 	}
-	return MeasureSource(src, m.f, m.last, true)
+	return MeasureSource(src, m.f, m.last)
 }
 
-// MeasureSource measures a source: out counts its rows as rows that leave the node; timed measures its time.
-func MeasureSource(src Source, f *Figures, out, timed bool) Source {
-	return &measuredSource{src, f, out, timed}
-}
+// MeasureBranches measures the rows of branches where they come together.
+func MeasureBranches(f *Figures) Operator { return &measuredOp{branchesOp{}, f, true, true} }
+
+// branchesOp passes all rows on.
+type branchesOp struct{}
+
+func (branchesOp) Step(next Step) Step { return next }
+func (branchesOp) String() string      { return "Union" }
+
+// MeasureSource measures a source. out: its rows leave the node.
+func MeasureSource(src Source, f *Figures, out bool) Source { return &measuredSource{src, f, out} }
 
 type measuredSource struct {
 	Source
-	f          *Figures
-	out, timed bool
+	f   *Figures
+	out bool
 }
 
 // Reader measures a worker's reader.
 func (m *measuredSource) Reader(worker int) Reader {
-	return &measuredReader{m.Source.Reader(worker), m}
+	return &measuredReader{m.Source.Reader(worker), m.f, m.out}
 }
 
 type measuredReader struct {
 	Reader
-	m *measuredSource
+	f   *Figures
+	out bool
 }
 
 func (r *measuredReader) Next(b *vector.Batch) (bool, error) {
-	f := r.m.f
-	began := f.begin()
+	began := r.f.begin()
 	ok, err := r.Reader.Next(b)
-	if r.m.timed {
-		f.end(began, 0)
-	} else {
-		f.end(time.Since(clock), 0)
-	}
-	if ok && r.m.out {
-		f.Out.Add(int64(b.N))
-		f.OutBatches.Add(1)
+	r.f.end(began, 0)
+	if ok && r.out {
+		r.f.Out.Add(int64(b.N))
+		r.f.OutBatches.Add(1)
 	}
 	return ok, err
-}
-
-// measuredCursors measures the cursors of a scan whose pieces are read side by side.
-type measuredCursors struct {
-	cursors
-	m *measuredSource
-}
-
-// Cursor returns the next piece.
-func (c *measuredCursors) Cursor() (scan.Cursor, scan.Range, bool, error) {
-	began := c.m.f.begin()
-	in, times, ok, err := c.cursors.Cursor()
-	c.m.f.end(began, 0)
-	if ok && err == nil {
-		in = &measuredReader{in, c.m}
-	}
-	return in, times, ok, err
-}
-
-// Measured reports whether a source or operator is measured already.
-func Measured(x any) bool {
-	switch x := x.(type) {
-	case *measuredOp, *measuredSource:
-		return true
-	case *windowSource:
-		return x.figures != nil
-	}
-	return false
 }
 
 // MeasureSink measures a sink. keeps: the node keeps the rows of this sink, and its other side is the input.

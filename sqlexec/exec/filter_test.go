@@ -35,7 +35,7 @@ func TestFilterOfManyConditions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := run(t, Pipeline{Source: newMixed(table, 1+r.IntN(200)), Ops: []Operator{keep}, Sink: &collector{}}, 1)
+		got := run(t, Pipeline{Stream{Source: newMixed(table, 1+r.IntN(200)), Ops: []Operator{keep}}, &collector{}}, 1)
 		sameRows(t, keep.String(), sorted(got), sorted(wherever(t, table, conds)))
 	}
 }

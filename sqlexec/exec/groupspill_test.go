@@ -97,7 +97,7 @@ func groupWithin(ctx context.Context, d *spill.Disk, limit int64, keys []expr.Ex
 		return nil, nil, err
 	}
 	figures = &Figures{}
-	out, err := (&Pipeline{Source: src, Sink: MeasureSink(sink, figures, budget, false)}).Run(ctx, workers)
+	out, err := (&Pipeline{Stream{Source: src}, MeasureSink(sink, figures, budget, false)}).Run(ctx, workers)
 	if err != nil {
 		return nil, figures, err
 	}
@@ -344,7 +344,7 @@ func TestGroupsSpillPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := (&Pipeline{Source: newMixed(b, 700), Sink: sink}).Run(t.Context(), 2)
+	src, err := (&Pipeline{Stream{Source: newMixed(b, 700)}, sink}).Run(t.Context(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,8 +101,8 @@ func runJoin(t testing.TB, kind JoinKind, probe, build *vector.Batch, specs []sp
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&Pipeline{Source: newMixed(build, 90), Sink: j.Build()}).Run(context.Background(), 2); err != nil {
+	if _, err := (&Pipeline{Stream{Source: newMixed(build, 90)}, j.Build()}).Run(context.Background(), 2); err != nil {
 		t.Fatal(err)
 	}
-	return run(t, Pipeline{Source: newMixed(probe, 110), Ops: []Operator{j.Probe()}, Sink: &collector{}}, 2)
+	return run(t, Pipeline{Stream{Source: newMixed(probe, 110), Ops: []Operator{j.Probe()}}, &collector{}}, 2)
 }

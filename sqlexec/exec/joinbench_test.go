@@ -67,7 +67,7 @@ func BenchmarkJoinMillions(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				if _, err := (&Pipeline{Source: Values(build), Sink: j.Build()}).Run(context.Background(), 2); err !=
+				if _, err := (&Pipeline{Stream{Source: Values(build)}, j.Build()}).Run(context.Background(), 2); err !=
 					nil {
 					b.Fatal(err)
 				}
@@ -76,8 +76,8 @@ func BenchmarkJoinMillions(b *testing.B) {
 				for range many/few - 1 {
 					src = &both{src, Values(probe)}
 				}
-				if _, err := (&Pipeline{Source: src, Ops: []Operator{j.Probe()}, Sink: drop}).Run(context.Background(),
-					2); err != nil {
+				p := Pipeline{Stream{Source: src, Ops: []Operator{j.Probe()}}, drop}
+				if _, err := p.Run(context.Background(), 2); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -27,7 +27,7 @@ func TestCodedTextsAreCounted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (&Pipeline{Source: Values(build), Sink: j.Build()}).Run(t.Context(), 2); err != nil {
+		if _, err := (&Pipeline{Stream{Source: Values(build)}, j.Build()}).Run(t.Context(), 2); err != nil {
 			t.Fatal(err)
 		}
 		texts, held := j.pairs.Cols[1], BatchBytes(j.rows)

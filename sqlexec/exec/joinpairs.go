@@ -88,7 +88,7 @@ func (s *joinPairs) pair(part int) (Reader, error) {
 	if kept.need(part) > s.share && (level > maxJoinLevel || kept.undivided(part)) {
 		return newJoinBlocks(sub, build, probe)
 	}
-	sink := Pipeline{Source: &fileSource{build}, Sink: sub.Build()}
+	sink := Pipeline{Stream{Source: &fileSource{build}}, sub.Build()}
 	if _, err := sink.Run(spec.Budget.context(), 1); err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (s JoinSpec) exchanged() JoinSpec {
 func (j *Join) probing(probe *spill.File, end func() error) Reader {
 	r := &probingReader{end: end}
 	stream := Stream{Source: &fileSource{probe}, Ops: []Operator{j.Probe()}}
-	r.Reader = Pull(j.spec.Budget.context(), stream, 0, func() { j.release(j.held.Load()) })
+	r.Reader = Pull(j.spec.Budget.context(), stream, func() { j.release(j.held.Load()) })
 	return r
 }
 

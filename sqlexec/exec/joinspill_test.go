@@ -76,10 +76,10 @@ func (c *joinCase) into(ctx context.Context, t testing.TB, budget *Budget, sink 
 	if c.figures != nil {
 		build = MeasureSink(build, c.figures, budget, true)
 	}
-	if _, err := (&Pipeline{Source: newMixed(c.build, c.batch), Sink: build}).Run(ctx, 2); err != nil {
+	if _, err := (&Pipeline{Stream{Source: newMixed(c.build, c.batch)}, build}).Run(ctx, 2); err != nil {
 		return nil, err
 	}
-	_, err = (&Pipeline{Source: newMixed(c.probe, c.batch+7), Ops: []Operator{j.Probe()}, Sink: sink}).Run(ctx, 2)
+	_, err = (&Pipeline{Stream{Source: newMixed(c.probe, c.batch+7), Ops: []Operator{j.Probe()}}, sink}).Run(ctx, 2)
 	return j, err
 }
 
@@ -277,7 +277,7 @@ func TestJoinSpillBounds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := (&Pipeline{Source: newMixed(b, 100), Sink: j.Build()}).Run(context.Background(), 2); err != nil {
+		if _, err := (&Pipeline{Stream{Source: newMixed(b, 100)}, j.Build()}).Run(context.Background(), 2); err != nil {
 			t.Fatal(err)
 		}
 		return j

@@ -51,8 +51,8 @@ func TestKeepFirst(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					want := firstOfEach(run(t, Pipeline{Source: newMixed(b, 500), Sink: sortOf()}, 1), n)
-					through := run(t, Pipeline{Source: newMixed(b, 500), Ops: []Operator{first}, Sink: sortOf()},
+					want := firstOfEach(run(t, Pipeline{Stream{Source: newMixed(b, 500)}, sortOf()}, 1), n)
+					through := run(t, Pipeline{Stream{Source: newMixed(b, 500), Ops: []Operator{first}}, sortOf()},
 						workers)
 					if most := 2 * workers * len(want); len(want) < maxFirst/2 && len(through) > most {
 						t.Errorf("%d rows of %d keys come through, want at most %d", len(through), len(want), most)
@@ -88,7 +88,7 @@ func TestKeepFirstSeveral(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					return run(t, Pipeline{Source: newMixed(b, 300), Ops: ops, Sink: sink}, workers)
+					return run(t, Pipeline{Stream{Source: newMixed(b, 300), Ops: ops}, sink}, workers)
 				}
 				want := severalOfEach(sorted(1), n, ties)
 				for workers := 1; workers <= 2; workers++ {
@@ -144,8 +144,8 @@ func TestKeepFirstOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows := run(t, Pipeline{Source: newMixed(randomTable(newRand(1), 0, specs...), 10), Ops: []Operator{first},
-		Sink: sink}, 2); len(rows) != 0 {
+	none := Stream{Source: newMixed(randomTable(newRand(1), 0, specs...), 10), Ops: []Operator{first}}
+	if rows := run(t, Pipeline{none, sink}, 2); len(rows) != 0 {
 		t.Errorf("rows out of nothing: %q", rows)
 	}
 }

@@ -1,5 +1,5 @@
-// Package exec runs queries over batches. A plan is a list of pipelines. A pipeline is a source, streaming operators,
-// and a sink that needs all rows before it yields any. Each pipeline reads the result of the one before it.
+// Package exec runs queries over batches. A plan is a graph of pipelines. A pipeline is a source, streaming operators,
+// and a sink that needs all rows before it yields any, which another pipeline reads then.
 //
 // An operator is a function that wraps the next function. Each worker builds its own chain, so scratch memory is a
 // captured local and operators need no locks. Sinks keep state per worker and combine it at the end.
@@ -9,8 +9,6 @@ import (
 	"context"
 	"errors"
 	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"varve/engine/vector"
 )
@@ -36,7 +34,7 @@ type Operator interface {
 }
 
 // Ending is an operator that emits further rows after the last one, as a join emits build rows without a partner. Rest
-// is called once, after all workers have passed all their rows. It is not called if the pipeline ends early; nil means
+// is called once, after all workers have passed all their rows. It is not called if the stream ends early; nil means
 // no rows.
 type Ending interface {
 	Operator
@@ -54,11 +52,19 @@ type Sink interface {
 // ErrStop is the answer of a step that needs no more rows: the pipeline ends without an error.
 var ErrStop = errors.New("enough rows")
 
-// Pipeline is a source, operators and a sink.
+// Stream is the rows of a source, or those of branches, one branch after the other, and the operators that they pass.
+type Stream struct {
+	Source   Source
+	Branches []Stream // instead of Source
+	Ops      []Operator
+	// Serial streams give their rows in an order that counts: one worker moves them.
+	Serial bool
+}
+
+// Pipeline is a stream and the sink that takes its rows.
 type Pipeline struct {
-	Source Source
-	Ops    []Operator
-	Sink   Sink
+	Stream
+	Sink Sink
 }
 
 // Workers is the number of workers that a query gets if n is requested; 0 means one for each processor.
@@ -69,61 +75,19 @@ func Workers(n int) int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// Run moves all rows of the source through the operators into the sink and gives what the sink made of them. The
-// first error of any worker ends all. It returns when all workers have.
+// Run moves all rows of the stream into the sink and gives what the sink made of them. The first error of any worker
+// ends all. It returns when all workers have.
 func (p *Pipeline) Run(ctx context.Context, workers int) (Source, error) {
-	var ended atomic.Bool // a worker has failed, or has enough
-	cancelled := func() error {
-		if ended.Load() {
-			return ErrStop
-		}
-		return ctx.Err()
+	if p.Serial {
+		workers = 1
 	}
-	steps := make([][]Step, max(1, workers))
-	for w := range steps {
-		steps[w] = Chain(p.Ops, watched(cancelled, p.Sink.Step(w)))
+	m := &mover{ctx: ctx}
+	into := make([]Step, max(1, workers))
+	for w := range into {
+		into[w] = p.Sink.Step(w)
 	}
-	var first error
-	var once sync.Once
-	fail := func(err error) {
-		once.Do(func() {
-			first = err
-			ended.Store(true)
-		})
-	}
-	read := func(src Source, at, w int) {
-		// A panic of a worker is the query's end, not the server's.
-		defer func() {
-			if v := recover(); v != nil {
-				fail(panicked(v))
-			}
-		}()
-		if err := drain(cancelled, src.Reader(w), steps[w][at]); err != nil {
-			fail(err)
-		}
-	}
-	// the rows of the source, then the rows that each operator still holds
-	for at := 0; at <= len(p.Ops) && first == nil; at++ {
-		src := p.Source
-		if at > 0 {
-			if src = Rest(p.Ops[at-1]); src == nil {
-				continue
-			}
-		}
-		var wg sync.WaitGroup
-		for w := 1; w < len(steps); w++ {
-			wg.Go(func() { read(src, at, w) })
-		}
-		read(src, at, 0)
-		wg.Wait()
-	}
-	if first != nil && !errors.Is(first, ErrStop) {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		return nil, first
-	}
-	if err := ctx.Err(); err != nil {
+	m.move(p.Stream, into)
+	if err := m.err(); err != nil {
 		return nil, err
 	}
 	return p.Sink.Finish(ctx)
@@ -143,55 +107,10 @@ func chained(ops []Operator, last Step, change func(Step) Step) []Step {
 	return steps
 }
 
-// Ends reports whether an operator may have rows of its own at the end.
-func Ends(op Operator) bool {
-	switch op := op.(type) {
-	case *measuredOp:
-		return Ends(op.Operator)
-	case *joinProbe:
-		return op.spec.Kind.rest() || op.spill.Load() != nil
-	}
-	_, ok := op.(Ending)
-	return ok
-}
-
 // Rest returns the rows that an operator has of its own; nil when it has none.
 func Rest(op Operator) Source {
 	if e, ok := op.(Ending); ok {
 		return e.Rest()
 	}
 	return nil
-}
-
-// watched looks whether the pipeline still runs before every batch that reaches the sink: an operator that makes many
-// batches of one, as a join does, ends with the query too.
-func watched(cancelled func() error, sink Step) Step {
-	return func(b *vector.Batch) error {
-		if err := cancelled(); err != nil {
-			return err
-		}
-		return sink(b)
-	}
-}
-
-// drain reads to the end. A step that wants no more rows ends it with ErrStop, which ends the other workers too: a
-// limit is reached for all of them.
-func drain(cancelled func() error, r Reader, step Step) error {
-	defer r.Close()
-	var b vector.Batch
-	for {
-		if err := cancelled(); err != nil {
-			return err
-		}
-		ok, err := r.Next(&b)
-		if err != nil || !ok {
-			return err
-		}
-		if b.N == 0 {
-			continue
-		}
-		if err := step(&b); err != nil {
-			return err
-		}
-	}
 }

@@ -95,7 +95,7 @@ func TestCancellation(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := (&Pipeline{Source: src, Sink: sink}).Run(ctx, workers); !errors.Is(err, context.Canceled) {
+			if _, err := (&Pipeline{Stream{Source: src}, sink}).Run(ctx, workers); !errors.Is(err, context.Canceled) {
 				t.Errorf("a cancelled query: %v", err)
 			}
 			if n := src.given.Load(); n > at+2*workers {
@@ -116,7 +116,7 @@ func TestCancelInsideOperator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (&Pipeline{Source: Values(newEndless(nil).batch), Sink: j.Build()}).Run(context.Background(),
+	if _, err := (&Pipeline{Stream{Source: Values(newEndless(nil).batch)}, j.Build()}).Run(context.Background(),
 		1); err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestCancelInsideOperator(t *testing.T) {
 		}
 		return nil
 	}}
-	p := Pipeline{Source: Values(newEndless(nil).batch), Ops: []Operator{j.Probe()}, Sink: sink}
+	p := Pipeline{Stream{Source: Values(newEndless(nil).batch), Ops: []Operator{j.Probe()}}, sink}
 	if _, err := p.Run(ctx, 1); !errors.Is(err, context.Canceled) || batches != 3 {
 		t.Errorf("%d batches reached the sink, want 3: %v", batches, err)
 	}
@@ -138,7 +138,7 @@ func TestCancelInsideOperator(t *testing.T) {
 // TestStopEndsSource: a limit ends a source without an end, without an error, for all workers.
 func TestStopEndsSource(t *testing.T) {
 	src := newEndless(nil)
-	got := run(t, Pipeline{Source: src, Ops: []Operator{Limit(3000, 5)}, Sink: &collector{}}, 1)
+	got := run(t, Pipeline{Stream{Source: src, Ops: []Operator{Limit(3000, 5)}}, &collector{}}, 1)
 	want := [][]string{{"952"}, {"953"}, {"954"}, {"955"}, {"956"}}
 	sameRows(t, "limit", got, want)
 	if n := src.given.Load(); n != 2 {
@@ -152,7 +152,7 @@ func TestStopEndsSource(t *testing.T) {
 		}
 		return nil
 	}}
-	if _, err := (&Pipeline{Source: src, Sink: stop}).Run(context.Background(), 2); err != nil {
+	if _, err := (&Pipeline{Stream{Source: src}, stop}).Run(context.Background(), 2); err != nil {
 		t.Errorf("a sink that has enough: %v", err)
 	}
 	if src.closed.Load() != 2 {
@@ -178,7 +178,7 @@ func TestErrors(t *testing.T) {
 			for workers := 1; workers <= 3; workers++ {
 				before := runtime.NumGoroutine()
 				src := newEndless(nil)
-				if _, err := (&Pipeline{Source: src, Sink: each{c.f}}).Run(context.Background(),
+				if _, err := (&Pipeline{Stream{Source: src}, each{c.f}}).Run(context.Background(),
 					workers); !c.want(err) {
 					t.Errorf("%d workers: %v", workers, err)
 				}
@@ -226,7 +226,8 @@ func TestSteadyStateAllocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	few := randomTable(newRand(2), 100, specs...)
-	if _, err := (&Pipeline{Source: newMixed(few, 100), Sink: join.Build()}).Run(context.Background(), 1); err != nil {
+	build := Pipeline{Stream{Source: newMixed(few, 100)}, join.Build()}
+	if _, err := build.Run(context.Background(), 1); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

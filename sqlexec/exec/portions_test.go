@@ -99,7 +99,7 @@ func TestOperatorsShareLongTexts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run(t, Pipeline{Source: Values(build), Sink: j.Build()}, 1)
+		run(t, Pipeline{Stream{Source: Values(build)}, j.Build()}, 1)
 		return j.Probe()
 	}
 	for name, c := range map[string]struct {
@@ -186,7 +186,7 @@ func TestTopOfLongRows(t *testing.T) {
 	budget := NewBudget(16 << 20)
 	top := must(TopK([]expr.SortKey{{Expr: &expr.Column{Index: 1, T: types[1], Null: true}}}, 3, types, nil, budget))
 	table := longTable(vector.Flat, 200, 200<<10)
-	p := Pipeline{Source: Values(table), Sink: top}
+	p := Pipeline{Stream{Source: Values(table)}, top}
 	if _, err := p.Run(context.Background(), 1); err != nil {
 		t.Error(err)
 	}

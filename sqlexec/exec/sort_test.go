@@ -121,14 +121,14 @@ func TestSort(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sameRows(t, name, run(t, Pipeline{Source: newMixed(b, 300), Sink: sink}, 1), want)
+			sameRows(t, name, run(t, Pipeline{Stream{Source: newMixed(b, 300)}, sink}, 1), want)
 			for _, k := range []int{0, 1, 10, n, n + 1} {
 				top, err := TopK(order, k, types, nil, NewBudget(0))
 				if err != nil {
 					t.Fatal(err)
 				}
 				sameRows(t, fmt.Sprintf("first %d of %s", k, name),
-					run(t, Pipeline{Source: newMixed(b, 300), Sink: top}, 1), want[:min(k, n)])
+					run(t, Pipeline{Stream{Source: newMixed(b, 300)}, top}, 1), want[:min(k, n)])
 			}
 		}
 	}
@@ -149,13 +149,13 @@ func TestSortWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameRows(t, "sort", run(t, Pipeline{Source: newMixed(b, 1000), Sink: sink}, 2), want)
+	sameRows(t, "sort", run(t, Pipeline{Stream{Source: newMixed(b, 1000)}, sink}, 2), want)
 	for _, k := range []int{1, 100, 5000, 2 * chunkRows} {
 		top, err := TopK(order, k, typesOf(specs), nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		sameRows(t, fmt.Sprint("top ", k), run(t, Pipeline{Source: newMixed(b, 1000), Sink: top}, 2), want[:k])
+		sameRows(t, fmt.Sprint("top ", k), run(t, Pipeline{Stream{Source: newMixed(b, 1000)}, top}, 2), want[:k])
 	}
 }
 
@@ -173,7 +173,7 @@ func TestTopKMemory(t *testing.T) {
 	}
 	n := b.N
 	want := [][]string{{fmt.Sprint(n - 1)}, {fmt.Sprint(n - 2)}, {fmt.Sprint(n - 3)}}
-	sameRows(t, "top 3", run(t, Pipeline{Source: Values(b), Sink: top}, 2), want)
+	sameRows(t, "top 3", run(t, Pipeline{Stream{Source: Values(b)}, top}, 2), want)
 }
 
 // TestFilterProjectLimit runs the streaming operators together against plain loops.
@@ -201,7 +201,7 @@ func TestFilterProjectLimit(t *testing.T) {
 		}
 		offset, limit := int64(r.IntN(500)), int64(r.IntN(3000))-1 // -1: no limit
 		ops := []Operator{filter, project, Limit(offset, limit)}
-		got := run(t, Pipeline{Source: newMixed(b, 1+r.IntN(3000)), Ops: ops, Sink: &collector{}}, 1)
+		got := run(t, Pipeline{Stream{Source: newMixed(b, 1+r.IntN(3000)), Ops: ops}, &collector{}}, 1)
 		want = want[min(int(offset), len(want)):]
 		if limit >= 0 {
 			want = want[:min(int(limit), len(want))]
@@ -217,7 +217,7 @@ func TestSortOfNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	src, err := (&Pipeline{Source: Values(&vector.Batch{}), Sink: sink}).Run(context.Background(), 2)
+	src, err := (&Pipeline{Stream{Source: Values(&vector.Batch{})}, sink}).Run(context.Background(), 2)
 	if err != nil {
 		t.Fatal(err)
 	}

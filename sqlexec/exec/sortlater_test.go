@@ -52,7 +52,7 @@ func TestSortByManyKeys(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				sameRows(t, "sort", run(t, Pipeline{Source: newMixed(b, 200), Sink: sink}, workers), want)
+				sameRows(t, "sort", run(t, Pipeline{Stream{Source: newMixed(b, 200)}, sink}, workers), want)
 				if _, files := d.Written(); (files > 1) != (c.limit > 0) {
 					t.Errorf("%d files", files)
 				}
@@ -81,7 +81,7 @@ func TestSortByManyKeysKeepsOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameRows(t, "sort", run(t, Pipeline{Source: newMixed(b, 200), Sink: sink}, 1), want)
+	sameRows(t, "sort", run(t, Pipeline{Stream{Source: newMixed(b, 200)}, sink}, 1), want)
 }
 
 // asked counts how often a context is asked whether it is done, and is done after so many times.

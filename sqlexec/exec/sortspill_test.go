@@ -67,7 +67,7 @@ func TestSortSpills(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			sameRows(t, "sort", run(t, Pipeline{Source: newMixed(b, 700), Sink: sink}, c.workers), want)
+			sameRows(t, "sort", run(t, Pipeline{Stream{Source: newMixed(b, 700)}, sink}, c.workers), want)
 			bytes, files := d.Written()
 			if spilled := c.rows > 10_000; spilled != (files > 1) || spilled && bytes != d.Held() && !c.rounds {
 				t.Errorf("%d bytes in %d files, %d held", bytes, files, d.Held())
@@ -93,7 +93,7 @@ func spilling(ctx context.Context, d *spill.Disk, b *vector.Batch, types []vecto
 	if err != nil {
 		return err
 	}
-	src, err := (&Pipeline{Source: Values(b), Sink: sink}).Run(ctx, workers)
+	src, err := (&Pipeline{Stream{Source: Values(b)}, sink}).Run(ctx, workers)
 	if err != nil {
 		return err
 	}

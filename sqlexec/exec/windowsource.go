@@ -38,7 +38,7 @@ func (s *windowSource) Reader(worker int) Reader {
 	if worker > 0 {
 		return empty{}
 	}
-	r := &windowReader{s: s, ctx: &stoppable{Context: s.ctx}, in: Pull(s.ctx, s.in, 0, nil), keys: vector.Batch{
+	r := &windowReader{s: s, ctx: &stoppable{Context: s.ctx}, in: Pull(s.ctx, s.in, nil), keys: vector.Batch{
 		Cols: make([]*vector.Vector, len(s.w.Partition))}}
 	return r
 }

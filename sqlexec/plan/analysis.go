@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,15 +12,15 @@ import (
 // Analysis holds the figures of the nodes of one plan, after it ran or while it runs. Safe for concurrent use. The nil
 // Analysis records nothing.
 type Analysis struct {
-	mu      sync.Mutex // of the maps, not of what is counted: parts of a plan run while others are built
+	mu      sync.Mutex // of the maps, not of what is counted: a plan may be asked about before it has run
 	figures map[Node]*exec.Figures
 	scans   map[*Scan]*scan.Stats
-	inputs  map[Node]Node // the node that was put below another when the plan was built
+	graphs  map[Node]*Graph
 }
 
 // NewAnalysis is an empty analysis.
 func NewAnalysis() *Analysis {
-	return &Analysis{figures: map[Node]*exec.Figures{}, scans: map[*Scan]*scan.Stats{}, inputs: map[Node]Node{}}
+	return &Analysis{figures: map[Node]*exec.Figures{}, scans: map[*Scan]*scan.Stats{}, graphs: map[Node]*Graph{}}
 }
 
 // of returns the figures of a node.
@@ -49,13 +48,17 @@ func (a *Analysis) scan(n *Scan) *scan.Stats {
 	return a.scans[n]
 }
 
-// insert notes that a node reads another one than the plan says.
-func (a *Analysis) insert(n, in Node) {
-	if a != nil {
-		a.mu.Lock()
-		defer a.mu.Unlock()
-		a.inputs[n] = in
+// graph returns the graph of an optimized plan: the same one whenever it is asked for.
+func (a *Analysis) graph(n Node) *Graph {
+	if a == nil {
+		return Compile(n)
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.graphs[n] == nil {
+		a.graphs[n] = Compile(n)
+	}
+	return a.graphs[n]
 }
 
 // seen returns the figures of a node and of its scan; nil if none were taken.
@@ -64,25 +67,6 @@ func (a *Analysis) seen(n Node) (*exec.Figures, *scan.Stats) {
 	defer a.mu.Unlock()
 	s, _ := n.(*Scan)
 	return a.figures[n], a.scans[s]
-}
-
-// measured measures what a node has added to a stream: its operators, else its source.
-func (a *Analysis) measured(n Node, s exec.Stream) exec.Stream {
-	f := a.of(n)
-	own := 0
-	for own < len(s.Ops) && !exec.Measured(s.Ops[len(s.Ops)-1-own]) {
-		own++
-	}
-	if !exec.Measured(s.Source) {
-		_, union := n.(*Union) // whose inputs are measured themselves
-		s.Source = exec.MeasureSource(s.Source, f, own == 0, !union)
-	}
-	ops := append([]exec.Operator(nil), s.Ops...)
-	for i := len(ops) - own; i < len(ops); i++ {
-		ops[i] = exec.MeasureOp(ops[i], f, i == len(ops)-own, i == len(ops)-1)
-	}
-	s.Ops = ops
-	return s
 }
 
 // Figure is a number of a node under its name.
@@ -137,72 +121,6 @@ func (f Figure) text() string {
 		return f.Name + "=" + d.Round(time.Microsecond).String()
 	}
 	return fmt.Sprintf("%s=%d", f.Name, f.Value)
-}
-
-// read returns the nodes that n read.
-func (a *Analysis) read(n Node) []Node {
-	if a == nil {
-		return n.inputs()
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if in := a.inputs[n]; in != nil {
-		return []Node{in}
-	}
-	return n.inputs()
-}
-
-// Print draws a plan as a tree, one node on each line, with its figures.
-func (a *Analysis) Print(n Node, verbose bool) string {
-	var b strings.Builder
-	a.print(&b, n, verbose, 0)
-	return strings.TrimRight(b.String(), "\n")
-}
-
-func (a *Analysis) print(b *strings.Builder, n Node, verbose bool, depth int) {
-	b.WriteString(strings.Repeat("  ", depth))
-	b.WriteString(n.line())
-	list := a.nodeFigures(n, verbose)
-	texts := make([]string, len(list))
-	for i, f := range list {
-		texts[i] = f.text()
-	}
-	if len(list) > 0 {
-		b.WriteString("  [" + strings.Join(texts, ", ") + "]")
-	} else if !shownOnly(n) {
-		b.WriteString("  [not run]")
-	}
-	b.WriteByte('\n')
-	for _, in := range a.read(n) {
-		a.print(b, in, verbose, depth+1)
-	}
-}
-
-// Tree is a plan as EXPLAIN FORMAT JSON shows it.
-type Tree struct {
-	Node    string           `json:"node"`
-	Figures map[string]int64 `json:"figures,omitempty"` // times in nanoseconds
-	Inputs  []Tree           `json:"inputs,omitempty"`
-}
-
-// NewTree makes the tree of a plan; a is nil where it did not run.
-func NewTree(n Node, a *Analysis, verbose bool) Tree {
-	t := Tree{Node: n.line()}
-	if a != nil {
-		t.Figures = map[string]int64{}
-		for _, f := range a.nodeFigures(n, verbose) {
-			switch v := f.Value.(type) {
-			case time.Duration:
-				t.Figures[f.Name+"_ns"] = int64(v)
-			case int64:
-				t.Figures[f.Name] = v
-			}
-		}
-	}
-	for _, in := range a.read(n) {
-		t.Inputs = append(t.Inputs, NewTree(in, a, verbose))
-	}
-	return t
 }
 
 // Scanned adds up what all scans did.

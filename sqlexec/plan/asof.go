@@ -203,14 +203,8 @@ func (o *optimizer) pruneAsof(n *AsofJoin, need []bool) (Node, []int) {
 	return &out, m
 }
 
-// asof merges the two sorted sides.
-func (r *planRun) asof(n *AsofJoin) (exec.Stream, error) {
-	l, err := r.build(n.L)
-	if err != nil {
-		return l, err
-	}
-	right, err := r.build(n.R)
-	spec := exec.AsofSpec{LKeys: n.LKeys, RKeys: n.RKeys, LTime: n.LTime, RTime: n.RTime, Backwards: n.backwards(),
+// spec is the join as it runs.
+func (n *AsofJoin) spec() exec.AsofSpec {
+	return exec.AsofSpec{LKeys: n.LKeys, RKeys: n.RKeys, LTime: n.LTime, RTime: n.RTime, Backwards: n.backwards(),
 		Strict: n.strict(), Outer: n.Outer, Right: types(n.R.Columns())}
-	return exec.Stream{Source: exec.Asof(r.ctx, spec, l, right), Serial: true}, err
 }

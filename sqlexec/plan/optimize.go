@@ -38,6 +38,9 @@ func (o *optimizer) order(n Node, natural bool) {
 			w.First = w.wantsFirst(n.Conds)
 		}
 	case *Project, *Limit, *Unnest, *Unpivot, *Union:
+	case *Window:
+		n.sorted()
+		natural = false
 	case *DistinctOn:
 		if s, ok := n.Input.(*Sort); ok && s.Limit < 0 && s.Offset == 0 && sameBytes(n.Keys) {
 			s.First = exec.First{Keys: n.Keys, N: 1}
@@ -48,6 +51,17 @@ func (o *optimizer) order(n Node, natural bool) {
 	}
 	for _, in := range n.inputs() {
 		o.order(in, natural)
+	}
+}
+
+// sorted puts the sort that a window needs below it.
+func (n *Window) sorted() {
+	var keys []expr.SortKey
+	for _, e := range n.Partition {
+		keys = append(keys, expr.SortKey{Expr: e})
+	}
+	if keys = append(keys, n.Order...); len(keys) > 0 {
+		n.Input = &Sort{Input: n.Input, Keys: keys, Limit: -1, First: n.First}
 	}
 }
 

@@ -17,7 +17,7 @@ type wanted struct {
 }
 
 // bounded gives a scan a bound on its column at and returns the bound: the caller tightens it as the query runs.
-func (r *planRun) bounded(s *Scan, at int) *scan.Bound {
+func (r *graphRun) bounded(s *Scan, at int) *scan.Bound {
 	if r.wanted == nil {
 		r.wanted = map[*Scan]*wanted{}
 	}
@@ -31,19 +31,11 @@ func (r *planRun) bounded(s *Scan, at int) *scan.Bound {
 	return b
 }
 
-// boundProbe gives the keys of the kept side, as a bound, to the scans of a join's streamed side.
-func (r *planRun) boundProbe(j *exec.Join, n *Join) {
-	for k, e := range n.LKeys {
-		c, ok := e.(*expr.Column)
-		if !ok {
-			continue
-		}
-		s, at := origin(n.L, c.Index)
-		if s == nil || s.Cols[at].Type != n.RKeys[k].Type() {
-			continue
-		}
-		if b, ok := j.Bounds(k); ok {
-			r.bounded(s, at).Tighten(s.among(at, b))
+// boundProbe gives the keys of a build side, as bounds, to scans of the probe side.
+func (r *graphRun) boundProbe(j *exec.Join, bounds []ScanBound) {
+	for _, to := range bounds {
+		if b, ok := j.Bounds(to.Key); ok {
+			r.bounded(to.Scan, to.At).Tighten(to.Scan.among(to.At, b))
 		}
 	}
 }
@@ -67,23 +59,28 @@ func (s *Scan) among(at int, b exec.KeyBounds) (scan.Range, filter.And) {
 	}
 }
 
-// boundTop bounds the scan that yields the first key of an order with a limit. If that key is the time index, the scan
-// reads the newest rows first, or the oldest. It returns the receiver for the reach of the first rows; nil if
-// there is none.
-func (r *planRun) boundTop(n *Sort) (tell func(reach *vector.Vector)) {
+// bounds is the column of a scan that yields the first key of an order with a limit: the first rows that are kept bound
+// it. If it is the time index, falling, the newest rows are read first.
+func (n *Sort) bounds() (list []ScanBound, newest bool) {
 	s, at, ok := firstKey(n)
 	if !ok || s.Never || s.Rel.Table == nil || !orderable(s.Cols[at].Type) {
-		return nil
+		return nil, false
 	}
-	b := r.bounded(s, at)
-	if s.isTime(at) {
-		w := r.wanted[s]
-		w.newest, w.oldest, w.first = n.Keys[0].Desc, !n.Keys[0].Desc, int(n.Limit+n.Offset)
+	_, newest = newestFirst(n)
+	return []ScanBound{{Scan: s, At: at}}, newest
+}
+
+// boundTop returns the receiver for the reach of the first rows of an order, which bounds a scan; nil if there is none.
+func (r *graphRun) boundTop(n *Sort, sink *Stage) (tell func(reach *vector.Vector)) {
+	for _, to := range sink.Bounds {
+		b := r.bounded(to.Scan, to.At)
+		r.wanted[to.Scan].newest = sink.Newest
+		if n.Limit+n.Offset == 0 {
+			b.Tighten(scan.Range{From: 1, To: 0}, nil) // none
+		}
+		tell = func(reach *vector.Vector) { b.Tighten(to.Scan.within(to.At, n.Keys[0], reach)) }
 	}
-	if n.Limit+n.Offset == 0 {
-		b.Tighten(scan.Range{From: 1, To: 0}, nil) // none
-	}
-	return func(reach *vector.Vector) { b.Tighten(s.within(at, n.Keys[0], reach)) }
+	return tell
 }
 
 // within returns the place of rows, and the conditions that they pass, whose column at is not beyond value in an order.

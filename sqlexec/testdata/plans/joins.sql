@@ -27,3 +27,6 @@ SELECT host, zone, kind FROM hosts FULL JOIN events USING (host);
 SELECT l.msg, e.kind FROM logs l ASOF JOIN events e ON l.host = e.host AND l.ts >= e.ts WHERE l.host = 'a' AND l.ts < '2024-01-01';
 
 SELECT l.msg, e.kind FROM logs l ASOF LEFT JOIN events e ON l.host = e.host AND l.ts < e.ts WHERE l.ts >= '2024-01-01';
+
+-- The example of docs/decisions/0075.
+SELECT h.zone, count(*) AS n FROM logs l JOIN hosts h ON l.host = h.host WHERE l.status = 500 GROUP BY h.zone ORDER BY n DESC LIMIT 3;

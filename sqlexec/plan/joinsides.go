@@ -1,30 +1,6 @@
 package plan
 
-import (
-	"varve/engine/vector"
-	"varve/sqlexec/exec"
-	"varve/sqlexec/expr"
-)
-
-// join runs one side into the join and probes with the other: the left side streams, unless the right side is much
-// larger.
-func (r *planRun) join(n *Join) (exec.Stream, error) {
-	kind := joinKinds[n.Kind]
-	if !n.keepsLeft() {
-		return r.hashJoin(n, kind.keepsRight)
-	}
-	x, to := n.exchanged()
-	s, err := r.hashJoin(x, kind.keepsLeft)
-	if err != nil || n.Kind.semi() {
-		return s, err
-	}
-	list := make([]expr.Expr, len(n.Cols))
-	for i, c := range n.Cols {
-		list[i] = &expr.Column{Index: to[i], Name: c.Name, T: c.Type, Null: true}
-	}
-	op, err := exec.Project(list, r.budget)
-	return s.With(op), err
-}
+import "varve/sqlexec/expr"
 
 // The right side is streamed instead of kept if it has more than exchangeRows rows, and more than exchangeTimes as many
 // as the left side. For fewer rows the natural order of the left side is worth more.
@@ -43,34 +19,18 @@ func (n *Join) keepsLeft() bool {
 	return r > exchangeRows && r > exchangeTimes*l
 }
 
-// hashJoin keeps the right side and streams the left side. If probe rows without a partner are dropped, the scans of
-// their keys get the existing keys as a bound.
-func (r *planRun) hashJoin(n *Join, kind exec.JoinKind) (exec.Stream, error) {
-	j, err := exec.NewJoin(exec.JoinSpec{
-		Kind: kind, Probe: n.LKeys, Build: n.RKeys, Residual: n.Residual, NullEqual: n.NullEqual, Budget: r.budget,
-		ProbeTypes: types(n.L.Columns()), BuildTypes: types(n.R.Columns()),
-	})
-	if err != nil {
-		return exec.Stream{}, err
-	}
-	b, err := r.build(n.R)
-	if err != nil {
-		return b, err
-	}
-	if _, err = r.finish(b, j.Build(), false); err != nil {
-		return b, err
-	}
-	probe := n.L
-	if kind.NeedsPartner() {
-		if j.Empty() {
-			probe = &Values{Cols: n.L.Columns(), Batch: vector.NewBatch(types(n.L.Columns())...)}
-		} else {
-			r.boundProbe(j, n)
+// bounds are the columns of scans below the left side that hold its keys: the right side's keys bound them.
+func (n *Join) bounds() (list []ScanBound) {
+	for k, e := range n.LKeys {
+		c, ok := e.(*expr.Column)
+		if !ok {
+			continue
+		}
+		if s, at := origin(n.L, c.Index); s != nil && s.Cols[at].Type == n.RKeys[k].Type() {
+			list = append(list, ScanBound{Scan: s, At: at, Key: k})
 		}
 	}
-	s, err := r.build(probe)
-	s.Several = true
-	return s.With(j.Probe()), err
+	return list
 }
 
 // exchanged is the join with its sides exchanged; to says where each column of the join is then.
