@@ -44,6 +44,53 @@ func TestExplainRunsNoSubquery(t *testing.T) {
 	}
 }
 
+// TestExplainRunsNothing: EXPLAIN does not run what depends on rows of the query around it, nor recursive queries; it
+// shows their plans, and so does EXPLAIN of a query with both kinds of subqueries.
+func TestExplainRunsNothing(t *testing.T) {
+	x, s := New(openStore(t), Options{Workers: 2}), &Session{}
+	script(t, x, s, `CREATE TABLE t (ts TIMESTAMP(3) TIME INDEX, n BIGINT, w STRING);
+		INSERT INTO t VALUES (1, 1, 'a'), (2, 2, 'b')`)
+	const endless = "WITH RECURSIVE c AS (SELECT 1 AS n UNION ALL SELECT n FROM c) "
+	for _, c := range []struct{ sql, want string }{
+		{"SELECT n FROM t a WHERE (SELECT count(*) FROM t b WHERE b.n > a.n) > 3", "for each different row"},
+		{"SELECT (SELECT count(*) FROM t b WHERE b.n > a.n) FROM t a", "Values: what the subquery gives"},
+		{"SELECT n FROM t a WHERE n > (SELECT n FROM t) AND (SELECT count(*) FROM t b WHERE b.n > a.n) > 3",
+			"Subquery 2: "},
+		{"SELECT a.n, l.n FROM t a, LATERAL (SELECT n FROM t b WHERE b.n > a.n ORDER BY w LIMIT 2) l",
+			"SELECT n FROM t AS b"},
+		{"SELECT n FROM t a WHERE n = 1 OR EXISTS (SELECT 1 FROM t b WHERE b.n > a.n)", "for each different row"},
+		{"SELECT w, count(*) FROM t a GROUP BY w HAVING (SELECT count(*) FROM t b WHERE b.w > a.w) > 1", "b.w > a.w"},
+		{endless + "SELECT * FROM c", "Subquery 2: each further step of c"},
+		{endless + "SELECT * FROM c, c d WHERE c.n > (SELECT max(n) FROM c)", "all rows of c"},
+		{"SELECT n FROM t WHERE n IN (" + endless + "SELECT n FROM c)", "the first rows of c"},
+		{"WITH RECURSIVE c AS (SELECT 1 AS n UNION SELECT n + (SELECT max(n) FROM t) FROM c) SELECT * FROM c",
+			"the newest rows of c"},
+		{"SELECT n, (WITH RECURSIVE c AS (SELECT a.n AS n UNION ALL SELECT n + 1 FROM c WHERE n < 5) SELECT max(n) FROM c)" +
+			" FROM t a", "for each different row"},
+	} {
+		list, err := x.Parse(c.sql)
+		if err != nil {
+			t.Fatalf("%s: %v", c.sql, err)
+		}
+		stmt := x.statement(s, x.context(s))
+		stmt.Run = func(_ context.Context, n plan.Node, _ int) (*vector.Batch, error) {
+			t.Errorf("%s runs\n%s", c.sql, plan.Print(n))
+			return vector.NewBatch(), context.Canceled
+		}
+		n, err := stmt.Sketch(context.Background(), list[0].(*parse.SelectStmt).Query)
+		if err != nil {
+			t.Errorf("%s: %v", c.sql, err)
+			continue
+		}
+		for _, text := range []string{plan.Print(stmt.Shown(n, false)),
+			plan.PrintGraph(stmt.Shown(plan.Optimize(stmt.Context, n, 0), true))} {
+			if !strings.Contains(text, c.want) {
+				t.Errorf("%s\n%s\nwants %s", c.sql, text, c.want)
+			}
+		}
+	}
+}
+
 // TestSubqueriesRunOnce counts the runs of subqueries. Equal ones are one, wherever they stand.
 func TestSubqueriesRunOnce(t *testing.T) {
 	x, s := New(openStore(t), Options{Workers: 2}), &Session{}

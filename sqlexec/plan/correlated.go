@@ -108,6 +108,25 @@ func (b *binder) combinations(in Node, sc *scope, x parse.Expr) (cols []int, key
 	return cols, keys, rows, form, err
 }
 
+// sketchEach notes the plan of a query that would run for each different row of the one around it, and returns what
+// stands for its rows.
+func (b *binder) sketchEach(q *parse.Query, n Node) string {
+	b.st.sketch("for each different row of the query around it: "+textOf(q), n)
+	return "what the subquery gives for each row"
+}
+
+// sketched notes the plans of the subqueries of an expression, as sketchEach does.
+func (b *binder) sketched(x parse.Expr, sc *scope) (of string, err error) {
+	for _, q := range correlatedIn(x) {
+		n, _, err := b.probe(q, sc)
+		if err != nil {
+			return "", err
+		}
+		of = b.sketchEach(q, n)
+	}
+	return of, nil
+}
+
 // distinctOf returns the distinct values of some columns of in.
 func (b *binder) distinctOf(in Node, sc *scope, used map[int]bool) (cols []int, keys []Column, rows *vector.Batch,
 	err error) {
@@ -169,6 +188,9 @@ func (b *binder) lateral(in Node, t *parse.Derived, out *outer, kind JoinKind) (
 		keys[i].Shadow = true
 	}
 	right := &Values{Cols: concat(keys, shape.Columns())}
+	if b.st.sketching {
+		right.Of = b.sketchEach(t.Query, n)
+	}
 	right.Batch = vector.NewBatch(types(right.Cols)...)
 	for r := range rows.N {
 		if err := b.lateralAt(t, n, outerAt(sc, cols, rows, r), rows, r, right.Batch); err != nil {
@@ -231,7 +253,13 @@ func (b *binder) apply(in Node, sc *scope, cond parse.Expr) (Node, error) {
 			pass.Append(rows, r, r+1)
 		}
 	}
-	return joinBack(LeftSemiJoin, in, sc, cols, &Values{Cols: unqualified(keys), Batch: pass}), nil
+	right := &Values{Cols: unqualified(keys), Batch: pass}
+	if b.st.sketching {
+		if right.Of, err = b.sketched(cond, sc); err != nil {
+			return nil, err
+		}
+	}
+	return joinBack(LeftSemiJoin, in, sc, cols, right), nil
 }
 
 // joinBack joins rows to combinations of some of their columns.
@@ -334,6 +362,11 @@ func (sel *selection) liftOne(x parse.Expr) (*expr.Column, error) {
 	}
 	right := &Values{Cols: unqualified(keys),
 		Batch: &vector.Batch{N: rows.N, Cols: append(append([]*vector.Vector(nil), rows.Cols...), v)}}
+	if b.st.sketching {
+		if right.Of, err = b.sketched(x, sc); err != nil {
+			return nil, err
+		}
+	}
 	right.Cols = append(right.Cols, Column{Name: parse.PrintExpr(x), Type: v.Type, Nullable: true})
 	for i := range right.Cols {
 		right.Cols[i].Shadow = true

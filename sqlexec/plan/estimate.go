@@ -14,6 +14,9 @@ func estimate(n Node) float64 {
 	case *Scan:
 		return n.estimate()
 	case *Values:
+		if n.Of != "" {
+			return virtualRows
+		}
 		return float64(n.Batch.N)
 	case *Series:
 		return float64(n.Count)

@@ -66,6 +66,8 @@ type (
 	Values struct {
 		Cols  []Column
 		Batch *vector.Batch
+		// Of is what the rows would be, in a plan that is only shown; empty: they are there.
+		Of string
 	}
 	// Filter keeps the rows for which all conditions are true.
 	Filter struct {

@@ -192,7 +192,7 @@ func (b *binder) pivotValues(p *parse.Pivot, on *parse.PivotOn, out *outer) ([]p
 	if err != nil {
 		return nil, err
 	}
-	rows, err := b.run(&Limit{Input: n, Limit: parse.MaxColumns + 1}, parse.MaxColumns+2)
+	rows, err := b.runNow(&Limit{Input: n, Limit: parse.MaxColumns + 1}, parse.MaxColumns+2)
 	if err != nil {
 		return nil, err
 	}

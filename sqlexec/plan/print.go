@@ -29,7 +29,6 @@ func printNode(b *strings.Builder, n Node, depth int) {
 	}
 }
 
-func (n *Values) line() string     { return fmt.Sprintf("Values: %d rows", n.Batch.N) }
 func (n *Series) line() string     { return fmt.Sprintf("Series: %d rows", n.Count) }
 func (n *Filter) line() string     { return "Filter: " + exprTexts(n.Conds, " AND ") }
 func (n *Sort) line() string       { return "Sort: " + keyTexts(n.Keys) + limits(n.Limit, n.Offset) }
@@ -39,6 +38,13 @@ func (n *DistinctOn) line() string { return "DistinctOn: " + exprTexts(n.Keys, "
 func (n *Union) line() string      { return "Union" }
 func (n *FillSlots) line() string  { return "FillSlots" }
 func (n *Unnest) line() string     { return "Unnest: " + exprTexts(n.Lists, ", ") }
+
+func (n *Values) line() string {
+	if n.Of != "" {
+		return "Values: " + n.Of
+	}
+	return fmt.Sprintf("Values: %d rows", n.Batch.N)
+}
 
 func (n *Expand) line() string {
 	return fmt.Sprintf("Slots: step=%d, ranges=%v, origin=%d", n.Step, n.Ranges, n.Origin)

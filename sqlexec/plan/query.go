@@ -99,6 +99,10 @@ func (b *binder) recurse(c *cte) error {
 		c.rows = own.rows
 		return nil
 	}
+	if b.st.sketching {
+		c.rows = &Values{Cols: cols, Batch: all, Of: "all rows of " + c.name}
+		return b.sketchRecursion(op, own, anchor)
+	}
 	step, err := b.run(anchor, maxRecursiveRows+1)
 	if err != nil {
 		return err
@@ -164,8 +168,27 @@ func (b *binder) recursion(op *parse.SetOp, own cte, all *vector.Batch) (*vector
 	return b.run(n, maxRecursiveRows+1)
 }
 
-// run runs a plan that binding needs the rows of.
+// sketchRecursion notes what a recursive query would run: its anchor once, its step over the rows of the step before.
+func (b *binder) sketchRecursion(op *parse.SetOp, own cte, anchor Node) error {
+	b.st.sketch("the first rows of "+own.name, anchor)
+	own.rows = &Values{Cols: own.rows.Cols, Batch: own.rows.Batch, Of: "the newest rows of " + own.name}
+	step, err := b.stepOf(op, own)
+	if err == nil {
+		b.st.sketch("each further step of "+own.name, step)
+	}
+	return err
+}
+
+// run runs a plan that binding needs the rows of. A plan that is only shown gets none.
 func (b *binder) run(n Node, most int) (*vector.Batch, error) {
+	if b.st.sketching {
+		return vector.NewBatch(types(n.Columns())...), nil
+	}
+	return b.runNow(n, most)
+}
+
+// runNow runs a plan without whose rows there is none to show.
+func (b *binder) runNow(n Node, most int) (*vector.Batch, error) {
 	if b.st.open > 0 {
 		return nil, errOpen
 	}

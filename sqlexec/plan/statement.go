@@ -37,6 +37,7 @@ type Statement struct {
 	round     int   // of binding
 	open      int   // stand-ins that this round has given out
 	blank     bool  // stand-ins are NULL
+	sketching bool  // the plan is only shown: nothing runs, see binder.run
 	kept      int64 // bytes that this round keeps
 	relations map[string]*Relation
 	metrics   map[*parse.TQL]metrics
@@ -141,20 +142,31 @@ func (s *Statement) Shape(ctx context.Context, q *parse.Query) (Node, error) {
 	return n, err
 }
 
-// Sketch is Bind for a plan that is shown. Where a plan cannot be made without the answer of a subquery, as of one in
-// LIMIT, the answers are taken to be NULL. Where it cannot be made of NULL either, as of the interval of date_bin, the
-// subqueries run.
+// Sketch is Bind for a plan that is shown. It runs nothing: not what Bind would run for each row of the query around
+// it, nor recursive queries, whose plans are noted instead. Where a plan cannot be made without the answer of a
+// subquery, as of one in LIMIT, the answers are taken to be NULL. Where it cannot be made of NULL either, as of the
+// interval of date_bin, everything runs that a plan needs. So do the values of PIVOT without IN, which are columns.
 func (s *Statement) Sketch(ctx context.Context, q *parse.Query) (Node, error) {
+	s.sketching = true
 	n, err := s.Bind(ctx, q)
-	if err == nil || len(s.ready()) == 0 {
+	ready := len(s.ready()) > 0
+	if err != nil && ready {
+		s.blank = true
+		n, err = s.Bind(ctx, q)
+		s.blank = false
+	}
+	if s.sketching = false; err == nil || !ready {
 		return n, err
 	}
-	s.blank = true
-	n, err = s.Bind(ctx, q)
-	if s.blank = false; err == nil {
-		return n, nil
-	}
 	return s.Complete(ctx, q)
+}
+
+// sketch notes a plan that would run while the query is bound.
+func (s *Statement) sketch(text string, n Node) {
+	key := "sketch " + text
+	if a := s.named[key]; a == nil || a.round != s.round {
+		s.note(key, text, askValue, n, false)
+	}
 }
 
 // binder begins a round of binding.

@@ -92,7 +92,7 @@ func (eb *exprBinder) bindAsked(q *parse.Query, kind askKind, key, text string,
 // keyOf returns the key under which equal subqueries are one, and the text of a subquery. Texts are equal where the
 // same common table expressions can be named. Those with volatile functions are equal at one place only.
 func (b *binder) keyOf(q *parse.Query, kind askKind) (key, text string) {
-	text = strings.TrimSuffix(strings.TrimPrefix(parse.PrintExpr(&parse.Subquery{Query: q}), "("), ")")
+	text = textOf(q)
 	var k strings.Builder
 	fmt.Fprintf(&k, "%d %q %s", kind, b.db, text)
 	for i := range b.ctes {
@@ -109,6 +109,11 @@ func (b *binder) keyOf(q *parse.Query, kind askKind) (key, text string) {
 		return true
 	})
 	return k.String(), text
+}
+
+// textOf is the text of a query.
+func textOf(q *parse.Query) string {
+	return strings.TrimSuffix(strings.TrimPrefix(parse.PrintExpr(&parse.Subquery{Query: q}), "("), ")")
 }
 
 // hits counts how often queries around were referred to.

@@ -35,3 +35,13 @@ SELECT host FROM hosts ORDER BY host LIMIT (SELECT max(n) FROM events);
 
 -- One that has no plan without the value is shown for the value: its subqueries run.
 SELECT date_bin((SELECT INTERVAL '1 hour'), ts) AS t, count(*) AS c FROM events GROUP BY t;
+
+-- What runs for each row of the query around it, and recursive queries, are noted and do not run.
+SELECT h.host FROM hosts h WHERE (SELECT e.n FROM events e WHERE e.n > h.cores ORDER BY e.n LIMIT 1) > 3;
+
+SELECT host, (SELECT count(*) FROM events e WHERE e.n > h.cores) AS more FROM hosts h;
+
+SELECT h.host, l.n FROM hosts h, LATERAL (SELECT n FROM events e WHERE e.n > h.cores ORDER BY n LIMIT 2) AS l;
+
+-- A recursive query.
+SELECT * FROM (WITH RECURSIVE c AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM c WHERE n < 5) SELECT n FROM c WHERE n > 2) AS x;
