@@ -189,7 +189,7 @@ func (c *compiler) sort(n *Sort) *Pipeline {
 	switch {
 	case n.first():
 		sink.Kind, cut = TopRows, n.Offset > 0
-		sink.Bounds, sink.Newest = n.bounds()
+		sink.Bounds, sink.Newest, sink.Oldest = n.bounds()
 	case n.First.N > 0:
 		in.with(KeepFirst, n, n)
 	}

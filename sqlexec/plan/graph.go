@@ -36,8 +36,8 @@ type Stage struct {
 	Join exec.JoinKind
 	// Bounds are the columns of scans that what a sink keeps puts bounds on.
 	Bounds []ScanBound
-	// Newest: the scan of a sink that keeps the first rows reads its newest rows first.
-	Newest bool
+	// Newest and Oldest: the scan of a sink that keeps the first rows reads its newest rows first, or its oldest.
+	Newest, Oldest bool
 	// Statistics: an aggregation without keys asks the statistics of its table first, which may know the answer.
 	Statistics bool
 }

@@ -119,6 +119,8 @@ func (s *Stage) line() (text string) {
 	}
 	if s.Newest {
 		text += " newest first"
+	} else if s.Oldest {
+		text += " oldest first"
 	}
 	if s.Statistics {
 		text += " statistics first"

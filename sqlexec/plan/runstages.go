@@ -112,7 +112,7 @@ func (r *graphRun) open(n *Scan) (*engine.Scan, error) {
 	q := engine.Request{Table: n.Rel.Table, Columns: columns, Time: n.Time, Filter: n.Filter,
 		Stats: r.p.Analysis.scan(n), Reserve: r.budget.Reserve, Moment: r.p.Moment}
 	if w := r.wanted[n]; w != nil {
-		q.Bounds, q.Newest = w.bounds, w.newest
+		q.Bounds, q.Newest, q.Oldest, q.First = w.bounds, w.newest, w.oldest, w.first
 	}
 	sc, err := r.p.Engine.Scan(r.ctx, q)
 	if err == nil {

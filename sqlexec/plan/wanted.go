@@ -60,21 +60,22 @@ func (s *Scan) among(at int, b exec.KeyBounds) (scan.Range, filter.And) {
 }
 
 // bounds is the column of a scan that yields the first key of an order with a limit: the first rows that are kept bound
-// it. If it is the time index, falling, the newest rows are read first.
-func (n *Sort) bounds() (list []ScanBound, newest bool) {
+// it. If it is the time index, the newest rows are read first, or the oldest.
+func (n *Sort) bounds() (list []ScanBound, newest, oldest bool) {
 	s, at, ok := firstKey(n)
 	if !ok || s.Never || s.Rel.Table == nil || !orderable(s.Cols[at].Type) {
-		return nil, false
+		return nil, false, false
 	}
-	_, newest = newestFirst(n)
-	return []ScanBound{{Scan: s, At: at}}, newest
+	byTime := s.isTime(at)
+	return []ScanBound{{Scan: s, At: at}}, byTime && n.Keys[0].Desc, byTime && !n.Keys[0].Desc
 }
 
 // boundTop returns the receiver for the reach of the first rows of an order, which bounds a scan; nil if there is none.
 func (r *graphRun) boundTop(n *Sort, sink *Stage) (tell func(reach *vector.Vector)) {
 	for _, to := range sink.Bounds {
 		b := r.bounded(to.Scan, to.At)
-		r.wanted[to.Scan].newest = sink.Newest
+		w := r.wanted[to.Scan]
+		w.newest, w.oldest, w.first = sink.Newest, sink.Oldest, int(n.Limit+n.Offset)
 		if n.Limit+n.Offset == 0 {
 			b.Tighten(scan.Range{From: 1, To: 0}, nil) // none
 		}
