@@ -68,6 +68,10 @@ superset-test: build
 pgadmin-test: build
 	server/read/pgwire/testdata/pgadmin/run.sh
 
+## open-test: engines of others read open tables (installs 450 MB of Python packages once, says what is missing)
+open-test:
+	server/read/iceberg/testdata/clients/run.sh
+
 ## test: vet and all tests
 test:
 	$(GO) vet ./...

@@ -49,6 +49,7 @@
 //	physical.go physicalscan.go          many tables in one region
 //	flush.go partjob.go origin.go        memtables into parts
 //	cutlog.go                            what of the log is not needed any more
+//	timemarks.go                         which days may have other rows by now
 //	schedule.go pick.go timewindow.go    which merge goes on, of which parts, cut where
 //	merger.go exchanger.go compactor.go  merges, in the background and asked for
 //	merge.go mergepick.go splice.go      rows of several runs as one, blocks taken over whole

@@ -89,4 +89,4 @@ func sameTable(a, b *schema.Table) bool { return reflect.DeepEqual(a, b) }
 
 // liveOptions are the options of a physical table that may change, and hold for the rows of all its logical tables.
 var liveOptions = []string{"ttl", schema.ReadOnlyOption, schema.RowRateOption, schema.ByteRateOption,
-	schema.ColdOption}
+	schema.ColdOption, schema.OpenOption}

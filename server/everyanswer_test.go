@@ -36,12 +36,15 @@ const (
 // kinds are the kinds of all routes below the prefixes that some clients have and others have not.
 var kinds = map[kind]string{
 	short: `/v1/ingest/target /v1/session / /health /ready /v1/health /config /favicon.ico /debug/log_level /debug/prof/mem/status
-		/debug/prof/mem/activate /debug/prof/mem/deactivate /ping /api/v2/setup /api/v2/orgs /-/healthy /-/ready`,
+		/debug/prof/mem/activate /debug/prof/mem/deactivate /ping /api/v2/setup /api/v2/orgs /-/healthy /-/ready
+		/v1/iceberg/v1/namespaces/{namespace}/tables/{table}/metrics`,
 	figures: `/v1/queues /status /metrics`,
 	made: `/v1/sql/format /v1/sql/parse /debug/prof/cpu /debug/prof/mem /v1/dashboards /v1/pipelines/dryrun /v1/pipelines/_dryrun
 		/v1/pipelines/{name} /v1/pipelines/{name}/ddl /api/v2/buckets /query /api/v1/query_exemplars /api/v1/format_query /api/v1/parse_query
 		/api/v1/status/buildinfo /api/v1/status/runtimeinfo /api/v1/status/tsdb /api/v1/status/config /api/v1/status/flags /api/v1/rules
-		/api/v1/alerts /api/v1/targets /api/v1/alertmanagers /api/v1/targets/metadata /api/v1/features`,
+		/api/v1/alerts /api/v1/targets /api/v1/alertmanagers /api/v1/targets/metadata /api/v1/features /v1/iceberg/v1/config
+		/v1/iceberg/v1/namespaces /v1/iceberg/v1/namespaces/{namespace} /v1/iceberg/v1/namespaces/{namespace}/tables
+		/v1/iceberg/v1/namespaces/{namespace}/tables/{table}`,
 	pieces: `/v1/dashboards/{name} /api/v1/query /api/v1/query_range /api/v1/labels /api/v1/label/{name}/values /api/v1/series /api/v1/metadata`,
 	results: `/v1/sql /v1/mquery /v1/sql/analyze/stream /api/v1/read /read /api/services /api/services/{service}/operations
 		/loki/api/v1/query /loki/api/v1/query_range /loki/api/v1/format_query /loki/api/v1/labels /loki/api/v1/label
@@ -122,11 +125,13 @@ func TestEveryAnswerIsBounded(t *testing.T) {
 	h.Want(h.Do("POST", "/v1/pipelines/p", "version: 2\ntransform: [{field: ts, type: time, index: time}]\n",
 		"Content-Type", "application/x-yaml"), 200, "")
 	h.Want(h.Do("POST", servertest.LinesPath+"/write", "m v=1 1"), 204, "")
+	h.Execute("CREATE TABLE open (ts TIMESTAMP TIME INDEX) WITH (open_format = 'iceberg')")
 	routes := everyRoute(h)
 	ask := func(r server.ServedRoute) servertest.Answer {
 		a := asking[prefixes.Replace(r.Path)]
 		method := r.Methods[0]
-		return h.Do(method, strings.NewReplacer("{name}", "p").Replace(r.Path)+a.query, a.form, "Content-Type",
+		return h.Do(method, strings.NewReplacer("{name}", "p", "{namespace}", "public", "{table}", "open").Replace(
+			r.Path)+a.query, a.form, "Content-Type",
 			"application/json")
 	}
 	give := takeTurns(t, answers)

@@ -8,6 +8,7 @@ import (
 	"varve/server/admin"
 	"varve/server/dashboard"
 	"varve/server/dashboard/saved"
+	"varve/server/read/iceberg"
 	"varve/server/read/logapi"
 	"varve/server/read/metricsapi"
 	"varve/server/read/query"
@@ -75,7 +76,7 @@ func (s *Server) newProtocols(o *Options) ([]web.Protocol, error) {
 	if o.Rules != nil {
 		list = append(list, manage.New(o.Rules).Protocol())
 	}
-	list = append(list, s.queues.Protocol())
+	list = append(list, s.queues.Protocol(), iceberg.New(o.Open).Protocol())
 	return append(list, bulk.New(logs).Protocol()), nil // last: it owns all paths that look like its own
 }
 

@@ -69,6 +69,7 @@ import (
 	"varve/server/admin"
 	"varve/server/auth"
 	"varve/server/dashboard"
+	"varve/server/read/iceberg"
 	"varve/server/read/metricsapi"
 	"varve/server/read/pgwire"
 	"varve/server/read/query"
@@ -137,6 +138,8 @@ type Options struct {
 	Query   query.Options
 	Metrics metricsapi.Options
 	Admin   admin.Options
+	// Open is the catalog of open tables.
+	Open iceberg.Options
 	// Forward is the listener of the forward protocol, Syslog are those of syslog.
 	Forward forward.Options
 	Syslog  syslog.Options

@@ -194,6 +194,12 @@ GET /v1/events/pipelines/{name} read
 POST /v1/events/pipelines/{name} write
 GET /v1/events/pipelines/{name}/ddl read
 GET POST /v1/health open
+GET /v1/iceberg/v1/config user
+GET /v1/iceberg/v1/namespaces user
+GET /v1/iceberg/v1/namespaces/{namespace} user
+GET /v1/iceberg/v1/namespaces/{namespace}/tables user
+GET /v1/iceberg/v1/namespaces/{namespace}/tables/{table} user
+POST /v1/iceberg/v1/namespaces/{namespace}/tables/{table}/metrics user
 POST /v1/ingest write
 GET /v1/ingest/target write
 POST /v1/input write

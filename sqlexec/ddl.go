@@ -48,15 +48,15 @@ func (x *Executor) createDatabase(ctx context.Context, s *parse.CreateDatabase) 
 // of its tables.
 func checkDatabaseKey(key string, alter bool) error {
 	switch {
-	case slices.Contains([]string{"ttl", schema.ColdOption, schema.MaxSizeOption, "sst_format"}, key),
-		strings.HasPrefix(key, "compaction."):
+	case slices.Contains([]string{"ttl", schema.ColdOption, schema.OpenOption, schema.MaxSizeOption, "sst_format"},
+		key), strings.HasPrefix(key, "compaction."):
 		return nil
 	case !slices.Contains(schema.DefaultKeys, key):
 		return status.New(status.InvalidArguments, "Unrecognized database option key: %s", key)
 	case alter:
 		return status.New(status.InvalidArguments,
-			"Database option %s is set by CREATE DATABASE alone: ALTER DATABASE takes ttl, cold_after, max_size, sst_format "+
-				"and compaction.*",
+			"Database option %s is set by CREATE DATABASE alone: ALTER DATABASE takes ttl, cold_after, open_format, max_size, "+
+				"sst_format and compaction.*",
 			key)
 	}
 	return nil

@@ -285,7 +285,7 @@ func (x *Executor) admin(ctx context.Context, s *Session, st *parse.Admin) (*Res
 				"ADMIN drop_backup needs the name of the backup, found %d arguments", len(args))
 		}
 		err = x.e.Backups().Drop(ctx, args[0])
-	case "flush_table", "compact_table", "build_index":
+	case "flush_table", "compact_table", "build_index", "export_table":
 		err = x.adminTable(ctx, s, st.Call.Name, args)
 	case "flush_region", "compact_region":
 		err = x.adminRegion(ctx, st.Call.Name, args)
@@ -338,6 +338,11 @@ func (x *Executor) adminTable(ctx context.Context, s *Session, name string, args
 		return x.e.Flush(ctx, t.Schema.Name)
 	case "compact_table":
 		return x.e.Compact(ctx, t.Schema.Name)
+	case "export_table":
+		if x.o.Export == nil {
+			return status.New(status.Unsupported, "ADMIN export_table needs open.url in the configuration of the server")
+		}
+		return x.o.Export(ctx, t.Schema.Name)
 	}
 	return x.e.BuildIndexes(ctx, t.Schema.Name)
 }

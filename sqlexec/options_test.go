@@ -139,5 +139,5 @@ func TestEmptyOptions(t *testing.T) {
 	outcomeOf(t, x, "ALTER DATABASE d UNSET 'sst_format'")
 	refused(t, x, "ALTER DATABASE d SET 'sst_format' = 'round'", "sst_format", status.InvalidArguments)
 	refused(t, x, "ALTER DATABASE d SET 'append_mode' = 'true'",
-		"ALTER DATABASE takes ttl, cold_after, max_size, sst_format and compaction.*", status.InvalidArguments)
+		"ALTER DATABASE takes ttl, cold_after, open_format, max_size, sst_format and compaction.*", status.InvalidArguments)
 }

@@ -144,6 +144,8 @@ type Options struct {
 	CopyDir string
 	// KeepFree is the room on its disk that COPY TO leaves; 0: none.
 	KeepFree int64
+	// Export writes a table as an open table, as it is now; nil: ADMIN export_table is an error.
+	Export func(ctx context.Context, n schema.Name) error
 	// Ended is called for each statement that has ended, by the goroutine that ran it or read its rows; nil: no call.
 	Ended func(Ended)
 }

@@ -221,6 +221,9 @@ func (c *Config) check() error {
 		return &configError{fmt.Sprintf("storage.memtable_limit = %q is below storage.flush_bytes = %q",
 			c.Storage.MemtableLimit, c.Storage.FlushBytes)}
 	}
+	if err := c.checkOpen(); err != nil {
+		return err
+	}
 	return c.checkCold()
 }
 

@@ -122,6 +122,20 @@ type Config struct {
 		ColdCacheSize       Size          `key:"cold_cache_size" default:"10GiB"`
 		ColdCacheDir        string        `key:"cold_cache_dir"`
 	} `key:"storage"`
+	Open struct {
+		URL             string        `key:"url"`
+		Endpoint        string        `key:"endpoint"`
+		Region          string        `key:"region"`
+		PathStyle       bool          `key:"path_style" default:"false"`
+		AccessKey       string        `key:"access_key"`
+		SecretKey       string        `key:"secret_key" secret:"word"`
+		SecretKeyFile   string        `key:"secret_key_file"`
+		CredentialsFile string        `key:"credentials_file"`
+		Profile         string        `key:"profile"`
+		InstanceRole    bool          `key:"instance_role" default:"false"`
+		CloseAfter      time.Duration `key:"close_after" default:"1h" check:"positive"`
+		RewriteEvery    time.Duration `key:"rewrite_every" default:"1h" check:"positive"`
+	} `key:"open"`
 	WriteRate struct {
 		Rows  int      `key:"rows" default:"0" min:"0"`
 		Bytes Size     `key:"bytes" default:"0B"`

@@ -133,6 +133,7 @@ type node struct {
 	config  *Config
 	store   *engine.Engine
 	cold    *coldPlace                    // nil: there is none
+	open    *openPlace                    // nil: there is none
 	opened  atomic.Pointer[engine.Engine] // store, for goroutines that run before it is open; nil until then
 	server  *server.Server
 	rules   *rules.Manager // nil: there are none
@@ -222,15 +223,18 @@ func (n *node) assemble(p place, logs *logs) (err error) {
 		return errors.Join(err, n.cold.close())
 	}
 	n.opened.Store(n.store)
+	if n.open, err = n.openTables(logs); err != nil {
+		return errors.Join(err, n.closeStore(context.Background(), false))
+	}
 	if n.server, err = newServer(c, n, logs); err != nil {
 		return errors.Join(err, n.closeStore(context.Background(), false))
 	}
 	return nil
 }
 
-// closeStore closes the store, and then the bucket of its old parts.
+// closeStore ends exports, closes the store, and then the bucket of its old parts.
 func (n *node) closeStore(ctx context.Context, flush bool) error {
-	return errors.Join(n.store.Close(ctx, flush), n.cold.close())
+	return errors.Join(n.open.close(), n.store.Close(ctx, flush), n.cold.close())
 }
 
 // listen opens the addresses.
@@ -304,6 +308,9 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 	if n.cold != nil {
 		registry.MustRegister(n.cold)
 	}
+	if n.open != nil {
+		registry.MustRegister(n.open.exporter)
+	}
 	disk, err := spillDisk(c, registry, logs)
 	if err != nil {
 		return nil, err
@@ -312,6 +319,7 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 	queries := c.metricQueries()
 	sql := sqlexec.New(n.store, sqlexec.Options{
 		Metrics: queries, Workers: c.Query.Parallelism, Memory: n.pool, Version: version, Reads: c.reads(),
+		Export:  n.open.export(),
 		Logger:  logs.logger("sqlexec"),
 		CopyDir: c.copyDir(), KeepFree: int64(c.Storage.MinFree), Spill: disk, Ended: ended(slow),
 	})
@@ -356,6 +364,7 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 		PG:        c.pg(n, sql),
 		Slow:      slow,
 		Saved:     n.store,
+		Open:      n.open.catalog(c),
 		Rules:     n.rules,
 		Dashboard: c.dashboard(),
 		Logger:    logs.logger("server"),

@@ -58,6 +58,7 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 				return n.giveUp(err)
 			}
 			n.ready = true
+			n.open.start()
 			n.notify.tell("READY=1", n.status())
 			n.log.Info("all tables are served", "recovered", describe(n.store.Recovery()))
 		case <-users.C:

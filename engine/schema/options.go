@@ -39,6 +39,7 @@ var optionForms = map[string]func(string) (string, bool){
 	"log_line_column":                      anyText,
 	"log_labels":                           anyText,
 	ColdOption:                             coldForm,
+	OpenOption:                             oneOf(OpenIceberg, OpenNone),
 }
 
 // ReadOnlyOption is the option of a table that refuses changes of rows and columns.
@@ -46,6 +47,14 @@ const ReadOnlyOption = "read_only"
 
 // ColdOption is the age from which on parts of a table move to the bucket of cold parts.
 const ColdOption = "cold_after"
+
+// OpenOption is the format in which a table is also written for other engines: OpenIceberg, or OpenNone where its
+// database has another.
+const (
+	OpenOption  = "open_format"
+	OpenIceberg = "iceberg"
+	OpenNone    = "none"
+)
 
 // ColdAge is the age that a value of the option cold_after says; 0: parts never move.
 func ColdAge(text string) time.Duration {

@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"varve/engine"
+	"varve/engine/bucket"
 	"varve/pipeline"
 	"varve/server"
 	"varve/server/web"
 	"varve/server/write/rows"
 	"varve/server/write/rows/samples"
 	"varve/sqlexec"
+	"varve/sqlexec/opentables"
 )
 
 // Real starts a server on a real store in a directory of the test.
@@ -46,7 +48,9 @@ func On(t testing.TB, e *engine.Engine, change func(*server.Options)) *House {
 		pipelines := pipeline.New(pipeline.Options{Store: e})
 		o.Rows = rows.Deps{Writer: web.NewWriter(e), Tables: e, Pipelines: pipelines, Prefix: "service"}
 		o.Ingest.Documents, o.Ingest.Store = pipelines, e
-		o.Query.Executor = sqlexec.New(e, sqlexec.Options{CopyDir: t.TempDir()})
+		exporter := exporterOf(t, e)
+		o.Open.Catalog = exporter
+		o.Query.Executor = sqlexec.New(e, sqlexec.Options{CopyDir: t.TempDir(), Export: exporter.Export})
 		o.Metrics.Store, o.Lines.Databases = e, e.Databases
 		o.Metrics.Samples = samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 1 << 20,
 			MaxExemplars: 1000})
@@ -60,6 +64,20 @@ func On(t testing.TB, e *engine.Engine, change func(*server.Options)) *House {
 			change(o)
 		}
 	})
+}
+
+// exporterOf writes open tables to a directory of the test.
+func exporterOf(t testing.TB, e *engine.Engine) *opentables.Exporter {
+	t.Helper()
+	place, err := bucket.Open(context.Background(), bucket.Options{URL: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := opentables.New(opentables.Options{Engine: e, Bucket: place, TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
 }
 
 var plainClient = &http.Client{

@@ -253,8 +253,8 @@ func (p *parser) admin() (Statement, error) {
 }
 
 // AdminFunctions are the functions of ADMIN. A SELECT of one such function alone calls it as well.
-var AdminFunctions = []string{"backup", "drop_backup", "flush_table", "compact_table", "build_index", "flush_region",
-	"compact_region"}
+var AdminFunctions = []string{"backup", "drop_backup", "flush_table", "compact_table", "build_index", "export_table",
+	"flush_region", "compact_region"}
 
 // adminOf is the ADMIN that SELECT flush_table('t') means; nil: the query is another.
 func adminOf(q *Query) *Admin {
