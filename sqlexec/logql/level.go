@@ -40,7 +40,7 @@ func levelOf(word string) string {
 // or logfmt, and else by the words of the line.
 func detectLevel(line []byte, metadata, stream []stage.Label) string {
 	for _, list := range [...][]stage.Label{metadata, stream} {
-		if value := levelLabel(list); len(value) > 0 {
+		if value := namedLevel(list); len(value) > 0 {
 			return levelOf(string(value))
 		}
 	}
@@ -60,8 +60,8 @@ func detectLevel(line []byte, metadata, stream []stage.Label) string {
 	return wordLevel(line)
 }
 
-// levelLabel is the value of the label whose name counts first among levelNames; empty: there is none.
-func levelLabel(list []stage.Label) (value []byte) {
+// namedLevel is the value of the label whose name counts first among levelNames; empty: there is none.
+func namedLevel(list []stage.Label) (value []byte) {
 	best := len(levelNames)
 	for i := range list {
 		l := &list[i]
