@@ -113,15 +113,7 @@ func (c *catalog) inOrder() []*region {
 
 // newCatalog is the catalog of a manifest; its regions have no parts yet.
 func newCatalog(m *memory, state *manifest.State) *catalog {
-	c := &catalog{databases: map[string]manifest.Database{}, byName: map[schema.Name]home{},
-		regions: map[schema.TableID]*region{}, logicals: map[schema.TableID]*logicalTable{}}
-	maps.Copy(c.databases, state.Databases)
-	for _, name := range []string{PublicDB, PrivateDB} {
-		if _, ok := c.databases[name]; !ok {
-			c.databases[name] = manifest.Database{}
-		}
-	}
-	c.databases[PrivateDB] = manifest.Database{} // options that older programs stored would change its tables
+	c := emptyCatalog(state)
 	for _, t := range state.Tables {
 		if t.Schema.Physical == 0 {
 			c.put(home{region: newRegion(m, t.Schema)})
@@ -132,6 +124,20 @@ func newCatalog(m *memory, state *manifest.State) *catalog {
 			c.put(home{r, newLogical(r, t.Schema)})
 		}
 	}
+	return c
+}
+
+// emptyCatalog is the databases of a manifest, without tables.
+func emptyCatalog(state *manifest.State) *catalog {
+	c := &catalog{databases: map[string]manifest.Database{}, byName: map[schema.Name]home{},
+		regions: map[schema.TableID]*region{}, logicals: map[schema.TableID]*logicalTable{}}
+	maps.Copy(c.databases, state.Databases)
+	for _, name := range []string{PublicDB, PrivateDB} {
+		if _, ok := c.databases[name]; !ok {
+			c.databases[name] = manifest.Database{}
+		}
+	}
+	c.databases[PrivateDB] = manifest.Database{} // options that older programs stored would change its tables
 	return c
 }
 

@@ -18,6 +18,7 @@ import (
 // committer takes records of rows into the log and then into memtables. Safe for concurrent use.
 type committer struct {
 	log       *wal.Log
+	primary   *Primary // of the standby, which writes may wait for
 	memory    *memory
 	space     *space
 	batches   *batches
@@ -48,6 +49,10 @@ func (c *committer) seen(seq uint64) { c.seq.Store(max(c.seq.Load(), seq)) }
 func (c *committer) admit(ctx context.Context) error {
 	if err := c.space.check(); err != nil {
 		c.metrics.Refused.WithLabelValues("disk").Inc()
+		return err
+	}
+	if err := c.primary.mayWrite(); err != nil {
+		c.metrics.Refused.WithLabelValues("standby").Inc()
 		return err
 	}
 	if c.hasRoom() {
@@ -147,7 +152,7 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 		return slices.DeleteFunc(slices.Clone(ws), func(w *tableWrite) bool { return w.rec == nil }), nil
 	}
 	if len(logged) > 0 || taking != nil {
-		if err := c.appendLog(logged, taking); err != nil {
+		if err := c.appendLog(ctx, logged, taking); err != nil {
 			return nil, err
 		}
 		for _, w := range ws {
@@ -171,7 +176,7 @@ func (c *committer) append(ctx context.Context, ws []*tableWrite) (again []*tabl
 }
 
 // appendLog appends records to the log; with the steps of a taking they are one record.
-func (c *committer) appendLog(records []wal.Record, taking *Taking) error {
+func (c *committer) appendLog(ctx context.Context, records []wal.Record, taking *Taking) error {
 	if taking != nil {
 		one, err := taking.record(records)
 		if err != nil {
@@ -184,6 +189,10 @@ func (c *committer) appendLog(records []wal.Record, taking *Taking) error {
 	at, err := c.log.Append(records...)
 	if err = c.space.logged(err); err != nil {
 		c.metrics.Refused.WithLabelValues("log").Inc()
+		return err
+	}
+	if err := c.primary.await(ctx, at.Behind(records), 0); err != nil {
+		c.metrics.Refused.WithLabelValues("standby").Inc()
 		return err
 	}
 	if taking != nil {

@@ -42,7 +42,8 @@ func newCommitted(t *testing.T) *committed {
 	if _, err := log.Replay(0, func(wal.LSN, []byte) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
-	c.committer = &committer{log: log, memory: newMemory(ownMemory(&Options{MemtableLimit: 1 << 20}), 0),
+	c.committer = &committer{primary: &Primary{}, log: log,
+		memory:  newMemory(ownMemory(&Options{MemtableLimit: 1 << 20}), 0),
 		space:   newSpace(&Options{FS: c.disk, Dir: "/", Now: time.Now}, nil),
 		batches: newBatches(time.Now, slog.Default()),
 		metrics: newMetrics(&Engine{}), now: time.Now,

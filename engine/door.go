@@ -15,11 +15,14 @@ type door struct {
 	space  *space
 	calls  sync.RWMutex
 	closed atomic.Bool
-	ready  chan struct{} // closed when the start is over
-	failed error         // why the start failed; set before ready is closed
+	ready  chan struct{}   // closed when the start is over
+	failed error           // why the start failed; set before ready is closed
+	run    context.Context // over when the store closes
 }
 
-func newDoor(s *space) *door { return &door{space: s, ready: make(chan struct{})} }
+func newDoor(s *space, run context.Context) *door {
+	return &door{space: s, ready: make(chan struct{}), run: run}
+}
 
 // open ends the start. An error says why it failed: then no call is ever admitted.
 func (d *door) open(failed error) {
@@ -57,6 +60,16 @@ func (d *door) enter() error {
 	if err := d.isOpen(); err != nil {
 		d.calls.RUnlock()
 		return err
+	}
+	return nil
+}
+
+// enterEarly is enter for calls that need no rows: they are admitted before the start is over.
+func (d *door) enterEarly() error {
+	d.calls.RLock()
+	if d.closed.Load() {
+		d.calls.RUnlock()
+		return ErrClosed
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ func aloneDoor(t *testing.T) (d *door, disk *vfs.Mem) {
 			t.Fatal(err)
 		}
 	}
-	return newDoor(newSpace(&o, nil)), disk
+	return newDoor(newSpace(&o, nil), context.Background()), disk
 }
 
 // TestDoor: calls are let in between the start and the end of a store.

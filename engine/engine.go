@@ -67,6 +67,10 @@
 //	labelvalues.go symbols.go            values of a label, and their numbers
 //	textsizes.go                         bytes of texts by groups of series
 //	backups.go restore.go                copies, and stores made of them
+//	standbymetrics.go                    figures of both
+//	primary.go                           what a standby asks for, and whether it has what was written
+//	standby.go standbystate.go standbylog.go   a store that follows another: manifest and parts, log
+//	promote.go                           a standby that takes over
 //	check.go rebuild.go                  verifying, a manifest of what parts say
 //	metrics.go tablemetrics.go           figures
 //
@@ -80,16 +84,18 @@
 //   - mover.moving: parts move to the bucket, which nobody else waits for.
 //   - A place among the merges of a region (merger.alone, merger.next): nobody else merges these parts; held as long as
 //     the merge takes. ALTER gives it back before it takes the next.
+//   - Standby.installing: a state of the primary takes effect, or rows of its log are shown.
 //   - inventory.ddl: the catalog and schemas change; held over an edit of the manifest.
 //   - region.maintain: memtables or parts are replaced; a flush holds it while it writes, a merge while it exchanges.
 //   - region.mu: a snapshot is published, a writer takes its sequence number.
 //   - census.mu: series are entered, or counted anew while writers wait to enter theirs. Nobody who holds it waits for
 //     the log. A census takes mem.mu below it, to pin what it reads.
 //   - Moment.mu: the tables of a statement are pinned or let go, which takes mem.mu and partFiles.mu below it.
-//   - mem.mu, merger.mu, partFiles.mu, mover.mu, batches.mu, space.mu, ballast.mu, damages.mu, signal.mu, and those of
-//     the log and of the manifest, sizeBound.mu, toll.mu: of these only one is held at a time, with two exceptions:
-//     whoever has positions.mu looks at the end of the log, and whoever appends to the log holds its closing lock while
-//     the log begins a segment and takes the manifest's lock. merger.mu is released while a merge waits.
+//   - mem.mu, merger.mu, partFiles.mu, mover.mu, batches.mu, space.mu, ballast.mu, damages.mu, signal.mu,
+//     Standby.mu, Primary.mu, and those of the log, of its copy and of the manifest, sizeBound.mu, toll.mu: of these
+//     only one is held at a time, with two exceptions: whoever has positions.mu looks at the end of the log, and
+//     whoever appends to the log holds its closing lock while the log begins a segment and takes the manifest's lock.
+//     merger.mu is released while a merge waits.
 //   - The lock of the account of memory (Options.Memory).
 //
 // Beside the list are locks under which nothing else is taken: Scan.mu, the pieces that are left of a scan;
@@ -122,7 +128,7 @@ type Options struct {
 	Dir string // the data directory
 	// WALDir is the directory of the log. Default: Dir/wal.
 	WALDir string
-	// WALSync is "always" (default), "interval" or "never".
+	// WALSync is "always" (default), "interval", "never", or "standby": as always, and on the disk of the standby too.
 	WALSync       string
 	WALSyncPeriod time.Duration // default 1s
 	WALFileSize   int64         // default 128 MiB
@@ -181,6 +187,10 @@ type Options struct {
 	// MaxColumns bounds the columns of all tables with storage of their own together, besides the server's; 0: no
 	// bound.
 	MaxColumns int
+	// StandbyWait is how long a write waits for the standby if WALSync is "standby". Default 10s.
+	StandbyWait time.Duration
+	// Follow makes the store the standby of another; nil: it is none.
+	Follow *FollowOptions
 	// Cold says where old parts go; nil: nowhere. Parts that went there can then be read as far as their stubs do.
 	Cold *ColdOptions
 	// InBackground opens parts and replays the log after Open has returned: until then calls that need rows fail with
@@ -239,6 +249,9 @@ type Engine struct {
 
 	reading *reading // for scans and selections
 
+	primary *Primary
+	standby *Standby // nil: the store follows none
+
 	door     *door
 	recovery Recovery        // what the start found; set before the door opens
 	run      context.Context // over when the store closes
@@ -249,7 +262,11 @@ type Engine struct {
 // HeldBytes is the memory that the store keeps for long and that Options.Memory does not count: the cache of decoded
 // blocks, the census of series, and ids of batches. It takes no lock.
 func (e *Engine) HeldBytes() int64 {
-	return e.cache.Bytes() + int64(e.census.len())*countedBytes + e.batches.bytes()
+	held := e.cache.Bytes() + int64(e.census.len())*countedBytes + e.batches.bytes()
+	if e.standby != nil {
+		held += e.standby.held.Load()
+	}
+	return held
 }
 
 // MemtableLimit is the memory that rows of all tables may have before they are in parts.
@@ -283,6 +300,9 @@ func (e *Engine) Ready() error {
 	case err == nil:
 		if err = e.space.ready(); err == nil {
 			err = e.committer.ready()
+		}
+		if err == nil {
+			err = e.primary.mayWrite()
 		}
 	}
 	if err == nil {
@@ -341,6 +361,9 @@ func (e *Engine) release() error {
 	var errs []error
 	if e.log != nil {
 		errs = append(errs, e.log.Close())
+	}
+	if e.standby != nil {
+		errs = append(errs, e.standby.copy.Close())
 	}
 	if e.manifest != nil {
 		errs = append(errs, e.manifest.Close())

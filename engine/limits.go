@@ -61,6 +61,7 @@ func (o Options) withDefaults() Options {
 	}
 	o.MemtableLimit = o.Memory.Limit(admission.Memtable)
 	def(&o.WriteWait, 5*time.Second)
+	def(&o.StandbyWait, 10*time.Second)
 	def(&o.retryFlush, time.Second)
 	def(&o.CacheBytes, 128<<20)
 	def(&o.MinFree, 256<<20)

@@ -126,6 +126,7 @@ func (e *Engine) Collectors() []prometheus.Collector {
 	c = append(c, e.log.Metrics().Collectors()...)
 	c = append(c, diskCollectors(e.inventory, e.log)...)
 	c = append(c, &tableCollector{e}, e.sizes, e.mover)
+	c = append(c, standbyCollectors(e)...)
 	return append(append(c, readCollectors(m.SST)...), cacheCollectors(e.cache)...)
 }
 

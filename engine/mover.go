@@ -248,7 +248,8 @@ func (m *mover) stub(ctx context.Context, p *part) (*parts.Stub, error) {
 // upload creates the object and reads it back. An object that an earlier try created is only read.
 func (m *mover) upload(ctx context.Context, file uint64, s *parts.Stub) error {
 	b := m.o.Cold.Bucket
-	err := m.files.local.Whole(file, func(in io.ReaderAt, size int64) error { return b.Put(ctx, s.Object, in, size) })
+	err := m.files.local.Whole(parts.Entry{File: file},
+		func(in io.ReaderAt, size int64) error { return b.Put(ctx, s.Object, in, size) })
 	if err != nil && !errors.Is(err, bucket.ErrExists) {
 		return err
 	}

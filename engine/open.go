@@ -34,13 +34,24 @@ type Recovery struct {
 func Open(o Options) (_ *Engine, err error) {
 	o = o.withDefaults()
 	began := o.Now()
-	reads := openedReadOnly(&o)
+	disk := o.FS
+	var reads error
+	if o.Follow != nil && tookOver(disk, o.Dir, o.Follow.Primary) {
+		o.Logger.Warn("this server took over from the one that it is told to follow: it does not follow it any more",
+			"former primary", o.Follow.Primary)
+		o.Follow = nil
+	}
+	if o.Follow != nil {
+		reads = following(&o)
+	} else {
+		reads = openedReadOnly(&o)
+	}
 	e := newEngine(o, reads)
 	if err := unfinished(o.FS, o.Dir); err != nil {
 		return nil, err
 	}
 	local := parts.At(o.FS, o.Dir)
-	if err := local.Make(); err != nil {
+	if err := makeDirs(local, disk, &o); err != nil {
 		return nil, unwritable(o.Dir, err)
 	}
 	if e.lock, err = o.FS.Lock(path.Join(o.Dir, "LOCK")); err != nil {
@@ -51,7 +62,12 @@ func Open(o Options) (_ *Engine, err error) {
 			err = errors.Join(err, e.release())
 		}
 	}()
-	if err := requireManifest(o.FS, o.Dir, o.WALDir, e.reads); err != nil {
+	if o.Follow != nil {
+		err = prepareStandby(disk, &o)
+	} else {
+		err = requireManifest(o.FS, o.Dir, o.WALDir, e.reads)
+	}
+	if err != nil {
 		return nil, denied(o.Dir, err)
 	}
 	_ = e.space.readOnly() // it is logged
@@ -77,11 +93,14 @@ func Open(o Options) (_ *Engine, err error) {
 		}
 		return nil, denied(o.Dir, err)
 	}
+	if err := e.mayOpen(&state.Standing); err != nil {
+		return nil, err
+	}
 	st := &starting{inventory: e.inventory, began: began, unwritable: e.reads, damages: e.damages, memory: e.memory,
 		batches: e.batches, positions: e.positions, metrics: e.metrics, run: e.run}
 	named := st.read(state)
 	e.store = st.store
-	e.log, err = wal.Open(o.FS, o.WALDir, wal.Options{Sync: o.WALSync, SyncPeriod: o.WALSyncPeriod,
+	e.log, err = wal.Open(o.FS, o.WALDir, wal.Options{Sync: logSync(o.WALSync), SyncPeriod: o.WALSyncPeriod,
 		FileSize: o.WALFileSize, Now: o.Now, Logger: o.Logger,
 		Store: named, Needs: wal.Range(st.state.Log), Begun: e.segmentBegun,
 		Edit: func() uint64 { return e.manifest.State().Edit }})
@@ -89,7 +108,21 @@ func Open(o Options) (_ *Engine, err error) {
 		return nil, denied(o.WALDir, err)
 	}
 	e.assemble()
+	if o.Follow != nil {
+		if e.standby, err = newStandby(e, st, disk); err != nil {
+			return nil, denied(o.WALDir, err)
+		}
+	}
 	st.log, st.committer, st.flusher, st.census, st.backups = e.log, e.committer, e.flusher, e.census, e.backups
+	if o.Follow != nil {
+		if err := e.standby.begin(e.run, e.wg.Go); err != nil {
+			e.stop()
+			e.wg.Wait()
+			return nil, err
+		}
+		e.recovery = st.found
+		return e, nil
+	}
 	if o.InBackground {
 		e.wg.Go(func() {
 			err := e.begin(st)
@@ -107,6 +140,41 @@ func Open(o Options) (_ *Engine, err error) {
 	return e, nil
 }
 
+// makeDirs makes the directories of a store. A standby makes that of the log as well, which it writes by itself.
+func makeDirs(local *parts.Local, disk vfs.FS, o *Options) error {
+	if o.Follow == nil {
+		return local.Make()
+	}
+	if err := parts.At(disk, o.Dir).Make(); err != nil {
+		return err
+	}
+	return disk.MkdirAll(o.WALDir)
+}
+
+// mayOpen refuses the directory of a standby to a server that does not follow. If another server took over, the store
+// is opened, and takes no changes.
+func (e *Engine) mayOpen(s *manifest.Standing) error {
+	if s.Follows != "" && e.o.Follow == nil {
+		return fmt.Errorf("%s is the data directory of a standby of %s. To let it take over: varve promote --data-dir %s. "+
+			"To follow: varve serve --follow %s", e.o.Dir, s.Follows, e.o.Dir, s.Follows)
+	}
+	if s.Replaced > s.Epoch {
+		e.space.replace(s)
+	}
+	return nil
+}
+
+// syncStandby is the mode of Options.WALSync in which writes wait for the standby too.
+const syncStandby = "standby"
+
+// logSync is the mode of the log itself.
+func logSync(mode string) string {
+	if mode == syncStandby {
+		return wal.SyncAlways
+	}
+	return mode
+}
+
 // newEngine makes what needs no directory. reads is why the store is opened for reading alone; nil: it is not.
 func newEngine(o Options, reads error) *Engine {
 	e := &Engine{
@@ -120,7 +188,7 @@ func newEngine(o Options, reads error) *Engine {
 	e.positions = newPositions()
 	e.catalog.Store(&catalog{})
 	e.run, e.stop = context.WithCancel(context.Background())
-	e.door = newDoor(e.space)
+	e.door = newDoor(e.space, e.run)
 	return e
 }
 
@@ -149,7 +217,9 @@ func (e *Engine) assemble() {
 	e.flusher = &flusher{inventory: e.inventory, log: e.log, memory: e.memory, batches: e.batches,
 		positions: e.positions, metrics: e.metrics,
 		asked: make(chan *region, 1024)}
-	e.committer = &committer{log: e.log, memory: e.memory, space: e.space, batches: e.batches,
+	e.primary = &Primary{inventory: e.inventory, door: e.door, log: e.log, wait: o.StandbyWait,
+		sync: o.WALSync == syncStandby}
+	e.committer = &committer{log: e.log, primary: e.primary, memory: e.memory, space: e.space, batches: e.batches,
 		positions: e.positions, metrics: e.metrics,
 		now: o.Now, patience: o.WriteWait, closing: e.run.Done(),
 		flushBytes: o.FlushBytes, flush: e.flusher.request, flushLargest: e.flusher.requestLargest}

@@ -73,6 +73,9 @@ func (st *starting) replayRecord(at wal.LSN, rec []byte) error {
 	st.committer.seen(r.seq)
 	st.leastTable = max(st.leastTable, r.table+1)
 	p, ok := st.catalog.Load().find(r.table)
+	if !ok && st.unknown != nil {
+		st.unknown(r.table, at, r.seq)
+	}
 	if !ok || r.seq <= st.manifest.State().Tables[p.region.id].Flushed {
 		return nil
 	}
@@ -100,6 +103,10 @@ func (st *starting) replayRecord(at wal.LSN, rec []byte) error {
 	st.memory.count(m)
 	st.found.ReplayedRows += int64(r.batch.N)
 	st.metrics.ReplayedRows.Add(float64(r.batch.N))
+	if st.noted != nil {
+		st.noted(region, at, r.seq)
+		return nil
+	}
 	if st.memory.flushable(m) > st.o.FlushBytes {
 		return st.makeRoom(region)
 	}

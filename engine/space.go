@@ -30,6 +30,7 @@ type space struct {
 	log         *slog.Logger
 
 	failed atomic.Pointer[error] // why the log's last write failed; nil: it did not
+	taken  atomic.Pointer[error] // another server took over from this one; nil: none did
 
 	mu      sync.Mutex // protects what follows
 	at      time.Time  // of the last look
@@ -105,7 +106,9 @@ func (s *space) look() {
 func (s *space) lookWhetherFixed() {
 	was := s.fixed
 	s.fixed = s.reads
-	if s.reads == nil {
+	if taken := s.replaced(); taken != nil {
+		s.fixed = taken
+	} else if s.reads == nil {
 		found := s.findReadOnly(s.refused)
 		if s.refused = found != nil; s.refused {
 			found.Msg += "; writes resume when it is writable again"
@@ -118,6 +121,23 @@ func (s *space) lookWhetherFixed() {
 	case was != nil && s.fixed == nil:
 		s.log.Info("the store is writable again", "directory", s.dir, "log", s.logDir)
 	}
+}
+
+// replaced says that another server took over from this one; nil: none did.
+func (s *space) replaced() error {
+	if err := s.taken.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// replace notes that another server took over.
+func (s *space) replace(by *manifest.Standing) {
+	var err error = replacedError(by)
+	s.taken.Store(&err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at = time.Time{} // look again
 }
 
 // findReadOnly names the file system of the store that is read-only; nil: none is. With try it also creates a file on

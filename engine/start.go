@@ -40,6 +40,11 @@ type starting struct {
 
 	logWhole   bool // replay found no damage
 	unwritable bool // rows of the log stay in memory: no part can be written
+
+	// Of a standby; nil otherwise. noted gets the place of each record that is applied: then nothing is flushed.
+	// unknown gets those of tables that the manifest does not have.
+	noted   func(r *region, at wal.LSN, seq uint64)
+	unknown func(table schema.TableID, at wal.LSN, seq uint64)
 }
 
 // read makes the catalog that the manifest describes, without what earlier runs of the server left unfinished. It

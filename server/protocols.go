@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/server/admin"
+	"varve/server/admin/standby"
 	"varve/server/dashboard"
 	"varve/server/dashboard/saved"
 	"varve/server/read/iceberg"
@@ -72,6 +73,9 @@ func (s *Server) newProtocols(o *Options) ([]web.Protocol, error) {
 	list = append(list, page.Protocol())
 	if o.Saved != nil {
 		list = append(list, saved.New(o.Saved).Protocol())
+	}
+	if o.Standby.Store != nil {
+		list = append(list, standby.New(o.Standby).Protocol())
 	}
 	if o.Rules != nil {
 		list = append(list, manage.New(o.Rules).Protocol())

@@ -67,6 +67,7 @@ import (
 
 	"varve/engine"
 	"varve/server/admin"
+	"varve/server/admin/standby"
 	"varve/server/auth"
 	"varve/server/dashboard"
 	"varve/server/read/iceberg"
@@ -140,6 +141,8 @@ type Options struct {
 	Admin   admin.Options
 	// Open is the catalog of open tables.
 	Open iceberg.Options
+	// Standby answers a server that follows this one.
+	Standby standby.Options
 	// Forward is the listener of the forward protocol, Syslog are those of syslog.
 	Forward forward.Options
 	Syslog  syslog.Options

@@ -305,6 +305,11 @@ GET POST /v1/sql user
 POST /v1/sql/analyze/stream user
 GET POST /v1/sql/format user
 GET POST /v1/sql/parse user
+GET /v1/standby/epoch open
+GET /v1/standby/log admin
+GET /v1/standby/part admin
+POST /v1/standby/promote admin
+GET /v1/standby/state admin
 POST /v1/traces write
 POST /write write
 GET PUT POST /{index}/_alias/{rest:*} write

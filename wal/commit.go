@@ -101,6 +101,9 @@ func (w *writer) commit() {
 	}
 	if err == nil {
 		w.good = w.size
+		if w.l.o.Sync != SyncInterval {
+			w.l.mayCopy(w.good)
+		}
 	} else {
 		w.cut(err)
 		w.abandon()
@@ -197,6 +200,9 @@ func (w *writer) sync() error {
 	}
 	w.l.metrics.Fsyncs.Observe(time.Since(start).Seconds())
 	w.synced, w.dirty = w.number, false
+	if w.l.o.Sync == SyncInterval {
+		w.l.mayCopy(w.size)
+	}
 	if n := w.size - w.forgot; n >= forgetBytes {
 		w.f.Forget(w.forgot, n)
 		w.forgot = w.size
@@ -239,6 +245,8 @@ func (w *writer) openSegment() error {
 	w.f, w.size, w.good, w.forgot, w.dirty = f, int64(len(header)), int64(len(header)), 0, false
 	w.l.mu.Lock()
 	w.l.segments, w.l.open = append(w.l.segments, segment{w.next, w.size}), true
+	w.l.copyable = w.size
+	w.l.tell()
 	w.l.metrics.Segments.Set(float64(len(w.l.segments)))
 	w.l.mu.Unlock()
 	w.previous = w.next

@@ -101,10 +101,12 @@ type Log struct {
 
 	truncating sync.Mutex // held while segments are removed, the oldest first
 
-	mu       sync.Mutex // protects what follows: the list of segments
-	segments []segment  // rising; the last one may be open for writing
-	open     bool       // it is
-	upcoming uint64     // least number of the next segment
+	mu       sync.Mutex    // protects what follows: the list of segments
+	segments []segment     // rising; the last one may be open for writing
+	open     bool          // it is
+	upcoming uint64        // least number of the next segment
+	copyable int64         // bytes of the open segment that may be copied, see Copyable
+	news     chan struct{} // closed when there is more to copy; nil: nobody waits
 	damaged  map[uint64]bool
 	kept     []string
 
@@ -308,6 +310,7 @@ func (l *Log) ended(next uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open, l.upcoming = false, next
+	l.tell()
 }
 
 // EndSegment ends the open segment, if there is one. The next record begins a new segment, so that all earlier ones can

@@ -125,3 +125,6 @@ func segmentNumber(name string) (uint64, bool) {
 	n, err := strconv.ParseUint(digits, 10, 32)
 	return n, err == nil && n > 0
 }
+
+// Beginning is the place of a segment's first byte.
+func Beginning(segment uint64) LSN { return lsnAt(segment, 0) }

@@ -224,6 +224,9 @@ func (c *Config) check() error {
 	if err := c.checkOpen(); err != nil {
 		return err
 	}
+	if err := c.checkStandby(); err != nil {
+		return err
+	}
 	return c.checkCold()
 }
 

@@ -23,7 +23,7 @@ func (serveCommand) Help() string {
 	return "Flags come before variables (VARVE_HTTP__ADDR), these before the file, it before the defaults; " +
 		"docs/config.md has all keys.\n" +
 		"SIGTERM and Ctrl-C finish what is being answered and write what is in memory; SIGHUP reads certificates, " +
-		"users, files of rules and the log level again.\n\n" +
+		"users, files of rules and the log level again; SIGUSR1 makes a standby take over.\n\n" +
 		examples("varve serve --data-dir /var/lib/varve --http-addr 0.0.0.0:4000",
 			"varve serve --config varve.toml --set wal.sync=interval")
 }

@@ -146,9 +146,18 @@ type Config struct {
 		FileSize       Size          `key:"file_size" default:"128MiB" min:"1MiB"`
 		PurgeThreshold Size          `key:"purge_threshold" default:"1GiB" min:"1MiB"`
 		PurgeInterval  time.Duration `key:"purge_interval" default:"1m" check:"positive"`
-		Sync           string        `key:"sync" default:"always" enum:"always,interval,never"`
+		Sync           string        `key:"sync" default:"always" enum:"always,interval,never,standby"`
 		SyncPeriod     time.Duration `key:"sync_period" default:"1s" check:"positive"`
+		StandbyTimeout time.Duration `key:"standby_timeout" default:"10s" check:"positive"`
 	} `key:"wal"`
+	Standby struct {
+		Follow       string `key:"follow"`
+		Address      string `key:"address"`
+		User         string `key:"user"`
+		Password     string `key:"password" secret:"word"`
+		PasswordFile string `key:"password_file"`
+		CAFile       string `key:"ca_file"`
+	} `key:"standby"`
 	Copy struct {
 		Dir string `key:"dir"`
 	} `key:"copy"`

@@ -34,6 +34,7 @@ type commandLine struct {
 	Tail     tailCommand     `cmd:"" group:"Clients of a running server:" help:"Show the newest rows of a table of a running server, and those that come."`
 	Pipeline pipelineCommand `cmd:"" group:"Clients of a running server:" help:"Manage pipelines, and test documents of pipelines."`
 	Health   healthCommand   `cmd:"" group:"Clients of a running server:" help:"Ask a server whether it is healthy."`
+	Promote  promoteCommand  `cmd:"" group:"Clients of a running server:" help:"Make a standby the primary."`
 	Backup   backupCommand   `cmd:"" group:"Clients of a running server:" help:"Copy all tables while the server runs."`
 	Bench    benchCommand    `cmd:"" group:"Clients of a running server:" help:"Measure what a server can do."`
 

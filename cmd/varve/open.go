@@ -69,10 +69,10 @@ func (c *Config) openBucket() (bucket.Options, error) {
 		InstanceRole: o.InstanceRole, Counters: new(bucket.Counters)}, nil
 }
 
-// openTables makes the exporter of open tables; nil: they have no place to go.
+// openTables makes the exporter of open tables; nil: they have no place to go, or the primary of a standby writes them.
 func (n *node) openTables(logs *logs) (*openPlace, error) {
 	c := n.config
-	if c.Open.URL == "" {
+	if c.Open.URL == "" || n.store.Standby() != nil {
 		return nil, nil
 	}
 	o, err := c.openBucket()

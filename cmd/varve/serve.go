@@ -25,6 +25,7 @@ import (
 	"varve/pipeline"
 	"varve/server"
 	"varve/server/admin"
+	"varve/server/admin/standby"
 	"varve/server/auth"
 	"varve/server/dashboard"
 	"varve/server/read/metricsapi"
@@ -51,6 +52,7 @@ type serveCommand struct {
 	DataDir      string   `placeholder:"DIR" help:"Where the data is (storage.data_home)."`
 	HTTPAddr     string   `name:"http-addr" placeholder:"HOST:PORT" help:"Where to listen (http.addr)."`
 	PGAddr       string   `name:"pg-addr" placeholder:"HOST:PORT" help:"Where to listen for clients of PostgreSQL (pg.addr)."`
+	Follow       string   `placeholder:"ADDRESS" help:"Be the standby of the server at this address (standby.follow)."`
 	TLSCert      string   `name:"tls-cert" placeholder:"FILE" help:"The certificate of HTTP, PEM (http.tls_cert)."`
 	TLSKey       string   `name:"tls-key" placeholder:"FILE" help:"Its key, PEM (http.tls_key)."`
 	UserProvider string   `placeholder:"PROVIDER" help:"Where users come from (user_provider)."`
@@ -71,7 +73,7 @@ func (s *serveCommand) settings() ([]setting, error) {
 	}
 	for _, f := range [...]setting{
 		{"--data-dir", "storage.data_home", s.DataDir}, {"--http-addr", "http.addr", s.HTTPAddr},
-		{"--pg-addr", "pg.addr", s.PGAddr},
+		{"--pg-addr", "pg.addr", s.PGAddr}, {"--follow", "standby.follow", s.Follow},
 		{"--tls-cert", "http.tls_cert", s.TLSCert}, {"--tls-key", "http.tls_key", s.TLSKey},
 		{"--user-provider", "user_provider", s.UserProvider}, {"--log-level", "logging.level", s.LogLevel},
 		{"--dashboard-dir", "dashboard.dir", s.DashboardDir},
@@ -117,12 +119,16 @@ func (s *serveCommand) Run(io streams) (err error) {
 		logs.logger("varve").Warn("the service manager cannot be told when the server is ready", "error", err)
 	}
 	manager.tell("STATUS=opening the data directory")
-	n, err := open(config, logs)
-	if err != nil {
-		return err
+	for {
+		n, err := open(config, logs)
+		if err != nil {
+			return err
+		}
+		n.notify = manager
+		if err := n.serve(s, io, logs); !errors.Is(err, errTookOver) {
+			return err
+		}
 	}
-	n.notify = manager
-	return n.serve(s, io, logs)
 }
 
 // ballast is the room on the disk that the store keeps for emergencies.
@@ -148,12 +154,14 @@ type node struct {
 	certs   []*certificate
 	log     *slog.Logger
 	notify  *notifier // nil: nobody wants to know
-	ready   bool      // all tables are served; it belongs to the goroutine of serve
+
+	promoted chan struct{} // has an element when a standby is to take over
+	ready    bool          // all tables are served; it belongs to the goroutine of serve
 }
 
 // open opens the store and listens. Whatever fails is one sentence.
 func open(c *Config, logs *logs) (*node, error) {
-	n := &node{config: c, log: logs.logger("varve")}
+	n := &node{config: c, log: logs.logger("varve"), promoted: make(chan struct{}, 1)}
 	if err := n.checkConfig(logs); err != nil {
 		return nil, err
 	}
@@ -205,7 +213,12 @@ func (n *node) assemble(p place, logs *logs) (err error) {
 	if n.cold, err = c.openCold(context.Background()); err != nil {
 		return err
 	}
+	follow, err := n.follow()
+	if err != nil {
+		return errors.Join(err, n.cold.close())
+	}
 	n.store, err = engine.Open(engine.Options{
+		Follow: follow, StandbyWait: c.WAL.StandbyTimeout,
 		FS: p.fs, Dir: p.dir, NoBackground: p.still, WALDir: c.WAL.Dir, WALSync: c.WAL.Sync,
 		WALSyncPeriod: c.WAL.SyncPeriod,
 		WALFileSize:   int64(c.WAL.FileSize), WALPurgeThreshold: int64(c.WAL.PurgeThreshold),
@@ -223,6 +236,7 @@ func (n *node) assemble(p place, logs *logs) (err error) {
 		return errors.Join(err, n.cold.close())
 	}
 	n.opened.Store(n.store)
+	n.askAtStart()
 	if n.open, err = n.openTables(logs); err != nil {
 		return errors.Join(err, n.closeStore(context.Background(), false))
 	}
@@ -358,6 +372,7 @@ func newServer(c *Config, n *node, logs *logs) (*server.Server, error) {
 			Version: version, Commit: commit, Branch: branch, Store: n.store, Levels: logs,
 			Config: func() string { return c.running(logs) }, Registry: registry,
 		},
+		Standby:   standby.Options{Store: n.store, Promote: n.promotable()},
 		Forward:   c.forward(n.store),
 		Syslog:    c.syslog(n.store),
 		Queues:    c.queues(n.store, logs.logger("server/write/kafka")),

@@ -23,7 +23,7 @@ const watchUsers = 2 * time.Second
 // serve answers requests until a signal asks to stop.
 func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGTERM, os.Interrupt, syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGTERM, os.Interrupt, syscall.SIGHUP, syscall.SIGUSR1)
 	defer signal.Stop(signals)
 	served, ready := make(chan error, 1), make(chan error, 1)
 	recovered, err := n.recovering()
@@ -31,12 +31,10 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 		return errors.Join(err, n.unlisten(), n.closeStore(context.Background(), false))
 	}
 	go func() { served <- n.answer() }()
-	if n.rules != nil {
-		n.rules.Start()
-	}
-	if err := n.readQueues(); err != nil {
-		n.log.Warn("queues are not read", "error", err)
-	}
+	n.beginWork()
+	watching, unwatch := context.WithCancel(context.Background())
+	defer unwatch()
+	go n.watchStandby(watching)
 	n.banner(io, recovered)
 	n.ready = recovered
 	if recovered {
@@ -63,9 +61,17 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 			n.log.Info("all tables are served", "recovered", describe(n.store.Recovery()))
 		case <-users.C:
 			n.server.RefreshUsers()
+		case <-n.promoted:
+			if err := n.takeOver(served); err != nil {
+				return err
+			}
 		case sig := <-signals:
 			if sig == syscall.SIGHUP {
 				n.reload(s, io, logs)
+				continue
+			}
+			if sig == syscall.SIGUSR1 {
+				n.signalled()
 				continue
 			}
 			go hurry(signals)
@@ -73,6 +79,28 @@ func (n *node) serve(s *serveCommand, io streams, logs *logs) error {
 			return n.stop(sig, served)
 		}
 	}
+}
+
+// beginWork starts what a primary does by itself. A standby leaves it to its primary: alerts would come twice.
+func (n *node) beginWork() {
+	if n.store.Standby() != nil {
+		return
+	}
+	if n.rules != nil {
+		n.rules.Start()
+	}
+	if err := n.readQueues(); err != nil {
+		n.log.Warn("queues are not read", "error", err)
+	}
+}
+
+// signalled makes a standby take over at the signal for that.
+func (n *node) signalled() {
+	if n.store.Standby() == nil {
+		n.log.Warn("SIGUSR1 makes a standby take over; this server is none")
+		return
+	}
+	_ = n.promote() // it never fails
 }
 
 // answer answers requests on all addresses until one fails or the server stops.
@@ -126,7 +154,7 @@ func (n *node) giveUp(err error) error {
 // hurry ends the process at the second signal to stop.
 func hurry(signals <-chan os.Signal) {
 	for sig := range signals {
-		if n, ok := sig.(syscall.Signal); ok && n != syscall.SIGHUP {
+		if n, ok := sig.(syscall.Signal); ok && n != syscall.SIGHUP && n != syscall.SIGUSR1 {
 			os.Exit(128 + int(n))
 		}
 	}

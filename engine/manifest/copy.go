@@ -25,7 +25,7 @@ func Read(fs vfs.FS, dir string) (s *State, whole bool, err error) {
 // no files that were left over, and another store.
 func Write(fs vfs.FS, dir string, s *State) error {
 	c := *s
-	c.Store, c.Log, c.Retired = "", LogRange{}, nil
+	c.Store, c.Log, c.Retired, c.Standing = "", LogRange{}, nil, Standing{}
 	return Replace(fs, dir, &c)
 }
 

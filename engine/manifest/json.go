@@ -150,6 +150,7 @@ type snapshotJSON struct {
 	Log       LogRange            `json:"log,omitzero"`
 	Retired   []uint64            `json:"retired,omitempty"`
 	Positions []Position          `json:"positions,omitempty"`
+	Standing  Standing            `json:"standing,omitzero"`
 }
 
 type tableStateJSON struct {
@@ -160,7 +161,7 @@ type tableStateJSON struct {
 
 func encodeSnapshot(s *State) ([]byte, error) {
 	j := snapshotJSON{Store: s.Store, Databases: s.Databases, NextTable: s.NextTable, NextFile: s.NextFile, Log: s.Log,
-		Retired: s.Retired, Positions: s.Positions}
+		Retired: s.Retired, Positions: s.Positions, Standing: s.Standing}
 	for _, id := range s.tableIDs() {
 		t := s.Tables[id]
 		j.Tables = append(j.Tables, tableStateJSON{toJSON(t.Schema), t.Flushed, t.Parts})
@@ -185,7 +186,7 @@ func decodeSnapshot(b []byte) (*State, error) {
 		s.Tables[table.ID] = &TableState{Schema: table, Flushed: t.Flushed, Parts: t.Parts}
 	}
 	s.NextTable, s.NextFile = max(j.NextTable, 1), max(j.NextFile, 1)
-	s.Store, s.Log, s.Retired = j.Store, j.Log, j.Retired
+	s.Store, s.Log, s.Retired, s.Standing = j.Store, j.Log, j.Retired, j.Standing
 	s.Positions = withPositions(nil, j.Positions)
 	return s, nil
 }

@@ -52,6 +52,8 @@ type Manifest struct {
 	f        vfs.File   // nil: the file cannot be trusted, the next edit writes a new one
 	snapshot int64      // bytes of the snapshot frame
 	edits    int64      // bytes of edits behind it
+
+	recent recent // the newest edits, for standbys
 }
 
 // Open reads the manifest of a data directory, or creates an empty one. It cuts off an unacknowledged edit that a crash
@@ -63,7 +65,7 @@ func Open(fs vfs.FS, dir string) (*Manifest, *State, error) {
 	if vfs.NotExist(err) {
 		s := newState()
 		s.Edit = 1
-		m.state.Store(s)
+		m.publish(s, nil, true)
 		return m, s, m.rewrite(s)
 	}
 	if err != nil {
@@ -73,7 +75,7 @@ func Open(fs vfs.FS, dir string) (*Manifest, *State, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
-	m.state.Store(s)
+	m.publish(s, nil, true)
 	if clean {
 		// Everything is intact: go on at the end. After a crash the last edit may be in the page cache only, and after
 		// a sync of the directory that failed so may the name of the file.
@@ -90,7 +92,7 @@ func Open(fs vfs.FS, dir string) (*Manifest, *State, error) {
 		m.abandon() // for example on a full disk: the state is known all the same, and the first edit tries again
 		return m, s, nil
 	}
-	m.state.Store(&next)
+	m.publish(&next, nil, true)
 	return m, &next, nil
 }
 
@@ -182,18 +184,18 @@ func (m *Manifest) Apply(e Edit) error {
 	if err != nil {
 		return fmt.Errorf("manifest: %w", err)
 	}
-	if m.f == nil || m.edits > max(foldBytes, m.snapshot) {
-		if err := m.rewrite(next); err != nil {
-			return err
-		}
-		m.state.Store(next)
-		return nil
-	}
 	body, err := encodeEdit(&e)
 	if err != nil {
 		return fmt.Errorf("manifest: %w", err)
 	}
-	frame := wal.AppendFrame(nil, wal.Frame{Type: typeEdit, Number: next.Edit, Synced: next.Edit - 1, Body: body})
+	if m.f == nil || m.edits > max(foldBytes, m.snapshot) {
+		if err := m.rewrite(next); err != nil {
+			return err
+		}
+		m.publish(next, editFrame(next.Edit, body), e.redefines())
+		return nil
+	}
+	frame := editFrame(next.Edit, body)
 	if _, err = m.f.Write(frame); err == nil {
 		err = m.f.Sync()
 	}
@@ -202,8 +204,13 @@ func (m *Manifest) Apply(e Edit) error {
 		return status.Wrap(err, status.StorageUnavailable, "the manifest cannot be written: %s", vfs.Reason(err))
 	}
 	m.edits += int64(len(frame))
-	m.state.Store(next)
+	m.publish(next, frame, e.redefines())
 	return nil
+}
+
+// editFrame is the frame of an edit.
+func editFrame(number uint64, body []byte) []byte {
+	return wal.AppendFrame(nil, wal.Frame{Type: typeEdit, Number: number, Synced: number - 1, Body: body})
 }
 
 // abandon gives up a file whose end is not known: the next edit writes the whole state anew.

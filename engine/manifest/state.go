@@ -36,6 +36,8 @@ type State struct {
 	// Retired are files of parts that were listed once, or have been given up before, and may still be on disk. What is
 	// neither listed nor retired was not known to this manifest.
 	Retired []uint64
+	// Standing says which of several servers may write to the store.
+	Standing Standing
 }
 
 // LogRange is segments of the log, both inclusive; First is above Last when none is needed. 0: not known.
@@ -144,6 +146,8 @@ type Edit struct {
 	Retired []uint64 `json:"retired,omitempty"`
 	// Swept are retired files that are gone for good.
 	Swept []uint64 `json:"swept,omitempty"`
+	// Standing replaces the present one; nil: that stays.
+	Standing *Standing `json:"standing,omitempty"`
 }
 
 // PartEdit adds or removes a part of a table; removal looks at File alone.
@@ -244,6 +248,9 @@ func (s *State) apply(e *Edit) (*State, error) {
 		n.Positions = withPositions(s.Positions, e.Positions)
 	}
 	n.Log = LogRange{max(n.Log.First, e.Log.First), max(n.Log.Last, e.Log.Last)}
+	if e.Standing != nil {
+		n.Standing = *e.Standing
+	}
 	return &n, nil
 }
 

@@ -110,7 +110,7 @@ func (l *Local) Stub(file uint64) (s *Stub, err error) {
 // Shrink publishes the stub of a part that is here, for an object that is to hold it. pages are the ranges that the
 // stub lacks. The part stays.
 func (l *Local) Shrink(ctx context.Context, file uint64, object string, pages []sst.Extent) (s *Stub, err error) {
-	err = l.Whole(file, func(in io.ReaderAt, size int64) error {
+	err = l.Whole(Entry{File: file}, func(in io.ReaderAt, size int64) error {
 		sum, err := checksumOf(ctx, in, size)
 		if err != nil {
 			return err
@@ -134,9 +134,9 @@ func (l *Local) Shrink(ctx context.Context, file uint64, object string, pages []
 	return s, err
 }
 
-// Whole calls f with the bytes of a part that is here wholly.
-func (l *Local) Whole(file uint64, f func(in io.ReaderAt, size int64) error) error {
-	in, err := l.fs.Open(l.path(Name(file)))
+// Whole calls f with the bytes of an entry that is here wholly.
+func (l *Local) Whole(e Entry, f func(in io.ReaderAt, size int64) error) error {
+	in, err := l.fs.Open(l.path(e.String()))
 	if err != nil {
 		return err
 	}

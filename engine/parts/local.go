@@ -51,6 +51,11 @@ func (l *Local) Publish(file uint64, write func(vfs.File) error) error {
 	return vfs.Publish(l.fs, l.dir, Name(file), write)
 }
 
+// PublishEntry is Publish for a part or a stub.
+func (l *Local) PublishEntry(e Entry, write func(vfs.File) error) error {
+	return vfs.Publish(l.fs, l.dir, e.String(), write)
+}
+
 // Remove removes a file.
 func (l *Local) Remove(e Entry) error { return l.remove(e.String()) }
 

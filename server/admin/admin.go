@@ -15,6 +15,7 @@ import (
 
 	"varve/engine"
 	"varve/engine/jsontext"
+	"varve/engine/manifest"
 	"varve/engine/status"
 	"varve/server/web"
 )
@@ -33,6 +34,9 @@ type Store interface {
 	TablesAside() []engine.TableAside
 	DatabaseSizes() []engine.DatabaseSize
 	Cold() engine.ColdStats
+	Standing() manifest.Standing
+	Standby() *engine.Standby
+	Primary() *engine.Primary
 	Collectors() []prometheus.Collector
 }
 
@@ -153,7 +157,7 @@ func (h *Handler) state() []byte {
 	if err := h.o.Store.ReadOnly(); err != nil {
 		body = jsontext.AppendString(append(body, `,"read_only":`...), err.Error())
 	}
-	body = appendCold(h.appendBounds(body), h.o.Store.Cold())
+	body = h.appendStandby(appendCold(h.appendBounds(body), h.o.Store.Cold()))
 	if r, ok := residentNow(); ok {
 		body = strconv.AppendInt(append(body, `,"memory":{"anonymous_bytes":`...), r.anonymous, 10)
 		body = append(strconv.AppendInt(append(body, `,"mapped_bytes":`...), r.mapped, 10), '}')

@@ -33,6 +33,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"varve/engine"
+	"varve/engine/manifest"
 	"varve/engine/schema"
 	"varve/engine/vector"
 	"varve/pipeline"
@@ -132,6 +133,12 @@ func (c *Condition) TablesAside() []engine.TableAside {
 func (c *Condition) DatabaseSizes() []engine.DatabaseSize { return nil }
 
 func (c *Condition) Cold() engine.ColdStats { return engine.ColdStats{} }
+
+func (c *Condition) Standing() manifest.Standing { return manifest.Standing{} }
+
+func (c *Condition) Standby() *engine.Standby { return nil }
+
+func (c *Condition) Primary() *engine.Primary { return nil }
 
 func (c *Condition) Collectors() []prometheus.Collector { return nil }
 

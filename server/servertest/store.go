@@ -55,6 +55,7 @@ func On(t testing.TB, e *engine.Engine, change func(*server.Options)) *House {
 		o.Metrics.Samples = samples.New(samples.Options{Store: e, Prefix: "service", CacheBytes: 1 << 20,
 			MaxExemplars: 1000})
 		o.Admin.Store, o.Saved = e, e
+		o.Standby.Store = e
 		o.Forward.Store, o.Syslog.Store = e, e
 		o.OTLP.Samples = o.Metrics.Samples
 		o.Admin.Config = func() string {
