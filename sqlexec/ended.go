@@ -61,7 +61,7 @@ func (x *Executor) attends(s *Session, text string) *observed {
 		return nil
 	}
 	return &observed{x: x, ended: Ended{DB: s.database(), User: s.User, Client: s.Client, Text: text, Rows: -1,
-		Began: x.o.Now()}}
+		Metrics: s.Evaluated != nil, Grid: s.Evaluated, Began: x.o.Now()}}
 }
 
 // attended reports what an attended session did.

@@ -77,6 +77,9 @@ type Session struct {
 	Attended bool
 	// Answered is the number of rows that an attended session has answered, for Options.Ended; nil: nobody counts.
 	Answered func() int64
+	// Evaluated is the grid of the expression of the metrics language that an attended session evaluates; nil: it does
+	// something else.
+	Evaluated *Grid
 	// Analyzing is called when EXPLAIN ANALYZE begins to run a query. Its argument returns the figures of the query so
 	// far; it may be called from any goroutine, also after the query has ended. nil: no call.
 	Analyzing func(sofar func() Measured)

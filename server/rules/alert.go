@@ -95,7 +95,7 @@ func (g *group) alert(ctx context.Context, r *rule, at time.Time) error {
 // expand makes an alert of each result, by their labels.
 func (g *group) expand(ctx context.Context, r *rule, at time.Time, points []point) (map[string]*alert, error) {
 	results := make(map[string]*alert, len(points))
-	query := g.m.template(at.Add(-g.def.QueryOffset))
+	query := g.m.template(g.asked(at))
 	var size sizes
 	for _, p := range points {
 		data := &expand.Data{Labels: texts(p.labels), ExternalLabels: g.m.o.ExternalLabels,
@@ -226,6 +226,7 @@ func (m *Manager) recall(r *rule, a *alert, at time.Time) {
 		return
 	}
 	before, ok := r.found.states[a.key]
+	before.last = before.last.Add(r.group.def.QueryOffset) // of the evaluation that wrote the sample
 	if !ok || at.Sub(before.last) > m.o.Tolerance || before.since.After(at) {
 		return
 	}

@@ -24,14 +24,17 @@ type point struct {
 
 // ask evaluates the expression of a rule at a time.
 func (m *Manager) ask(ctx context.Context, g *group, r *rule, at time.Time) (list []point, err error) {
-	at = at.Add(-g.def.QueryOffset)
+	at = g.asked(at)
 	if r.Language == file.SQL {
 		return m.askSQL(ctx, r.Rule, at.Add(-g.interval), at)
 	}
 	if m.o.Attend == nil {
 		return m.askPromQL(ctx, r.Expr, at)
 	}
-	err = m.o.Attend(ctx, m.session(r.Rule, at), r.Expr, func(ctx context.Context) error {
+	s := m.session(r.Rule, at)
+	s.Attended, s.Answered = true, func() int64 { return int64(len(list)) }
+	s.Evaluated = &sqlexec.Grid{Start: at.UnixMilli(), End: at.UnixMilli()}
+	err = m.o.Attend(ctx, s, r.Expr, func(ctx context.Context) error {
 		list, err = m.askPromQL(ctx, r.Expr, at)
 		return err
 	})

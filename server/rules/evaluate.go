@@ -154,6 +154,9 @@ func (m *Manager) guarded(ctx context.Context, f func(context.Context) error) (e
 	return f(ctx)
 }
 
+// asked is the time that an evaluation asks about, at which it also writes: the rules after it ask about the same.
+func (g *group) asked(at time.Time) time.Time { return at.Add(-g.def.QueryOffset) }
+
 // record evaluates a recording rule and writes its series.
 func (g *group) record(ctx context.Context, r *rule, at time.Time) error {
 	points, err := g.m.ask(ctx, g, r, at)
@@ -201,7 +204,7 @@ func (g *group) put(ctx context.Context, r *rule, at time.Time, list []sample) e
 			list = append(list, sample{key: key, value: promql.Stale})
 		}
 	}
-	if err := g.m.write(ctx, at, list); err != nil {
+	if err := g.m.write(ctx, g.asked(at), list); err != nil {
 		return err
 	}
 	g.mu.Lock()
@@ -230,7 +233,7 @@ func (g *group) end(ctx context.Context) {
 		}
 		g.m.tell(ctx, r, at) // their rows stay until the next start, in case they cannot be delivered before
 	}
-	if err := g.m.write(ctx, at, list); err != nil && ctx.Err() == nil {
+	if err := g.m.write(ctx, g.asked(at), list); err != nil && ctx.Err() == nil {
 		g.m.log.Warn("the ends of the series of rules that are gone cannot be written", "file", g.file, "group",
 			g.def.Name, "error", err)
 	}

@@ -65,10 +65,14 @@ func (m *Manager) restore(ctx context.Context) error {
 	return m.readStates(ctx, f.states) // without them pending alerts begin anew
 }
 
+// offsetSlack is how far before its evaluation a sample of an alert is looked for, see file.Group.QueryOffset. Pending
+// alerts of groups with a longer offset begin anew after a start.
+const offsetSlack = time.Hour
+
 // readStates reads the last samples of the series of alerts.
 func (m *Manager) readStates(ctx context.Context, states map[string]before) error {
 	now := m.o.Now()
-	from, to := now.Add(-m.o.Tolerance).UnixMilli(), now.UnixMilli()
+	from, to := now.Add(-m.o.Tolerance-offsetSlack).UnixMilli(), now.UnixMilli()
 	err := m.lastSamples(ctx, forStateMetric, from, to, func(labels map[string]string, t int64, v float64) {
 		states[keyOf(labels)] = before{since: time.Unix(int64(v), 0), last: time.UnixMilli(t)}
 	})
@@ -216,16 +220,17 @@ func (m *Manager) unread(name string) bool {
 	return m.sources.Load().err != nil
 }
 
-// lastRecorded is the last time between two at which a recording rule of the group has a series; without one, the
-// first.
+// lastRecorded is the last time between two of an evaluation that wrote a series of a recording rule of the group;
+// without one, the first.
 func (g *group) lastRecorded(ctx context.Context, from, to time.Time) (time.Time, error) {
 	last := from
+	from = g.asked(from)
 	for _, r := range g.rules {
 		if r.Record == "" {
 			continue
 		}
 		later := func(_ map[string]string, t int64, _ float64) {
-			if at := time.UnixMilli(t); at.After(last) {
+			if at := time.UnixMilli(t).Add(g.def.QueryOffset); at.After(last) {
 				last = at
 			}
 		}

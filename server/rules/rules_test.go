@@ -422,6 +422,51 @@ func TestCatchUp(t *testing.T) {
 	}
 }
 
+// TestQueryOffset: a rule asks about a time before its own and writes its results there, so that the rules after it see
+// them; series end there, pending alerts go on and recording rules catch up as without an offset.
+func TestQueryOffset(t *testing.T) {
+	const rules = `
+groups:
+- name: g
+  interval: 1m
+  query_offset: 30s
+  rules:
+  - {record: r, expr: x * 2}
+  - {record: "r:again", expr: r + 1}
+  - {alert: A, expr: "r > 5", for: 2m, labels: {instance: a}}
+`
+	b := newBench(t, func(o *Options) { o.CatchUp = 10 * time.Minute })
+	b.use(rules)
+	ask := func(expr, want string) {
+		t.Helper()
+		now := b.now
+		b.now = now.Add(-30 * time.Second)
+		b.want(expr, want)
+		b.now = now
+	}
+	b.put("x", 3)
+	b.step(30 * time.Second)
+	ask("timestamp(r) - "+fmt.Sprint(begin.Unix()), "{} 0")
+	ask(`{__name__="r:again"}`, `{__name__="r:again"} 7`)
+	ask("timestamp(ALERTS) - "+fmt.Sprint(begin.Unix()), "{alertname=\"A\", alertstate=\"pending\", instance=\"a\"} 0")
+	b.step(time.Minute)
+	b.wantAlerts("a pending 30 6")
+	b.restart(time.Minute, rules) // as long as between two evaluations: no time is missed
+	b.put("x", 3)
+	b.step(0)
+	b.wantAlerts("a firing 30 6")
+	b.put("x", math.Float64frombits(0x7ff0000000000002))
+	b.step(time.Minute)
+	ask("r", "")
+	for range 5 {
+		b.now = b.now.Add(time.Minute)
+		b.put("x", 2)
+	}
+	g := (*b.m.groups.Load())[0]
+	g.catchUp(b.Context(), b.now)
+	ask("count_over_time(r[3m])", "{} 3")
+}
+
 // TestSlots: a group has one offset within its interval, and groups are spread.
 func TestSlots(t *testing.T) {
 	seen := map[time.Duration]bool{}

@@ -56,12 +56,12 @@ const (
 )
 
 var windowFunctions = map[string]*WindowFunction{
-	"row_number":   {Ranks: true, Type: vector.Uint64Type, Reach: CountsRows, rank: rowNumbers},
-	"rank":         {Ranks: true, Type: vector.Uint64Type, Reach: CountsPeers, rank: peerNumbers},
-	"dense_rank":   {Ranks: true, Type: vector.Uint64Type, Reach: ReachesBack, rank: denseRanks},
+	"row_number":   {Ranks: true, Type: vector.Int64Type, Reach: CountsRows, rank: rowNumbers},
+	"rank":         {Ranks: true, Type: vector.Int64Type, Reach: CountsPeers, rank: peerNumbers},
+	"dense_rank":   {Ranks: true, Type: vector.Int64Type, Reach: ReachesBack, rank: denseRanks},
 	"percent_rank": {Ranks: true, Type: vector.FloatType, rank: percentRanks},
 	"cume_dist":    {Ranks: true, Type: vector.FloatType, rank: shares, peers: true},
-	"ntile":        {Ranks: true, Least: 1, Most: 1, Type: vector.Uint64Type, rank: tiles},
+	"ntile":        {Ranks: true, Least: 1, Most: 1, Type: vector.Int64Type, rank: tiles},
 	"lag":          {Ranks: true, Least: 1, Most: 3, Type: vector.NullType, ahead: -1, rank: shifts},
 	"lead":         {Ranks: true, Least: 1, Most: 3, Type: vector.NullType, ahead: 1, rank: shifts},
 

@@ -9,7 +9,7 @@ import (
 
 func rowNumbers(r *framer, from, to int) error {
 	for i := from; i < to; i++ {
-		r.out.Uints = append(r.out.Uints, uint64(i)+1)
+		r.out.Ints = append(r.out.Ints, int64(i)+1)
 	}
 	r.n += to - from
 	return nil
@@ -21,7 +21,7 @@ func peerNumbers(r *framer, from, to int) error {
 		if err := r.enter(i); err != nil {
 			return err
 		}
-		r.out.Uints = append(r.out.Uints, uint64(r.first)+1)
+		r.out.Ints = append(r.out.Ints, int64(r.first)+1)
 	}
 	r.n += to - from
 	return nil
@@ -32,7 +32,7 @@ func denseRanks(r *framer, from, to int) error {
 		if err := r.enter(i); err != nil {
 			return err
 		}
-		r.out.Uints = append(r.out.Uints, uint64(r.group)+1)
+		r.out.Ints = append(r.out.Ints, int64(r.group)+1)
 	}
 	r.n += to - from
 	return nil
@@ -92,13 +92,13 @@ func tiles(r *framer, from, to int) error {
 			return status.New(status.EngineExecuteQuery, "ntile needs a positive integer")
 		}
 	}
-	n, buckets := uint64(rows), uint64(r.shift)
+	n, buckets := int64(rows), r.shift
 	size, rest := n/buckets, n%buckets
-	for i := uint64(from); i < uint64(to); i++ {
+	for i := int64(from); i < int64(to); i++ {
 		if i < rest*(size+1) {
-			r.out.Uints = append(r.out.Uints, i/(size+1)+1)
+			r.out.Ints = append(r.out.Ints, i/(size+1)+1)
 		} else {
-			r.out.Uints = append(r.out.Uints, rest+(i-rest*(size+1))/max(size, 1)+1)
+			r.out.Ints = append(r.out.Ints, rest+(i-rest*(size+1))/max(size, 1)+1)
 		}
 	}
 	r.n += to - from

@@ -415,8 +415,8 @@ func TestWindowsStream(t *testing.T) {
 	running := Frame{Mode: "range", From: FrameBound{Unbounded: true}}
 	sliding := Frame{Mode: "rows", From: FrameBound{Offset: -10}, To: FrameBound{Offset: 3}}
 	sum := aggregateOf(t, "sum", false, nil, cols[ofInt])
-	for _, f := range []WindowFunc{{Name: "row_number", Type: vector.Uint64Type},
-		{Name: "rank", Type: vector.Uint64Type}, {Name: "dense_rank", Type: vector.Uint64Type},
+	for _, f := range []WindowFunc{{Name: "row_number", Type: vector.Int64Type},
+		{Name: "rank", Type: vector.Int64Type}, {Name: "dense_rank", Type: vector.Int64Type},
 		{Name: "lag", Args: cols[ofText : ofText+1], Type: vector.StringType},
 		{Name: "lead", Args: []expr.Expr{cols[ofText], expr.Int(9)}, Type: vector.StringType},
 		{Name: "first_value", Args: cols[ofText : ofText+1], Type: vector.StringType, Frame: running},

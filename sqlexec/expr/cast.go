@@ -123,7 +123,7 @@ func castableElements(from, to vector.Type) bool {
 		return false
 	}
 	return castable(from, to) && (from.IsNumber() || from == vector.BoolType || to.IsText() || to.IsNumber() ||
-		to == vector.BoolType || from.IsTimestamp() && to.IsTimestamp())
+		to == vector.BoolType || from.IsTimestamp() && to.IsTimestamp() || from.IsText() && to.ID == vector.TypeJSON)
 }
 
 // elementsConverter converts a list element by element. A list with an element that does not convert does not either.

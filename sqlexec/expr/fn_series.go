@@ -69,21 +69,31 @@ func (r *SeriesReader) Next() (int64, bool) {
 }
 
 // SeriesArgs casts the arguments of generate_series or range to the types that they are computed with: whole numbers,
-// or two times and an interval. The first of one number is 0.
+// or two times and an interval, which may be a constant text. The first of one number is 0.
 func (c *Context) SeriesArgs(name string, args []Expr) ([]Expr, vector.Type, error) {
 	if len(args) == 0 || len(args) > 3 {
 		return nil, i64, planError("%s needs one to three arguments, found %d", name, len(args))
 	}
 	t := args[0].Type()
 	if t.IsTimestamp() || t.ID == vector.TypeDate {
-		if len(args) != 3 || args[2].Type() != vector.Interval {
+		if len(args) != 3 {
+			return nil, t, planError("%s of times needs two times and an interval", name)
+		}
+		step := args[2]
+		if _, constant := step.(*Const); constant && step.Type().IsText() {
+			var err error
+			if step, err = c.Cast(step, vector.Interval, false); err != nil {
+				return nil, t, err
+			}
+		}
+		if step.Type() != vector.Interval {
 			return nil, t, planError("%s of times needs two times and an interval", name)
 		}
 		if t.ID == vector.TypeDate {
 			t = vector.Timestamp(3)
 		}
 		ends, err := c.castAll(args[:2], t)
-		return append(ends, args[2:]...), t, err
+		return append(ends, step), t, err
 	}
 	for _, a := range args {
 		if !a.Type().IsInteger() && a.Type() != vector.NullType {

@@ -161,7 +161,7 @@ var pgCatalogTables = sync.OnceValue(makePGCatalog)
 
 func makePGCatalog() (made []*Table) {
 	text := strings.TrimSpace(pgColumns) + "\n" + PGColumnTypes + " " + columnsOfColumns +
-		" udt_catalog udt_schema udt_name"
+		" udt_catalog udt_schema udt_name numeric_precision_radix:i64? is_identity is_generated is_updatable"
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\n\t", " "), "\n") {
 		name, list, _ := strings.Cut(line, " ")
 		t := &Table{Name: name, Columns: columns(list + " tableoid:u32"), fill: pgFills[name], Hidden: 1,

@@ -1,6 +1,7 @@
 package infoschema
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,8 +28,39 @@ func fillSizes(e *Env, _ Where, r *rows) error {
 // with the names that they know of types.
 const PGColumnTypes = "pg_column_types"
 
-// placeOfDataType is that of data_type in a row of information_schema.columns.
-var placeOfDataType = slices.Index(strings.Fields(columnsOfColumns), "data_type")
+// The places of columns in a row of information_schema.columns.
+var (
+	placeOfDataType = slices.Index(strings.Fields(columnsOfColumns), "data_type")
+	placeOfLengths  = slices.Index(strings.Fields(columnsOfColumns), "character_maximum_length:i64?")
+)
+
+// pgLengths are five columns of information_schema.columns as PostgreSQL has them: the most characters and bytes of a
+// text, the digits of a number before and behind the point, the digits of a second; and the base of the digits.
+func pgLengths(t vector.Type) (list [5]any, base any) {
+	switch {
+	case t.IsText():
+		list[1] = 1 << 30
+	case t.IsTimestamp():
+		list[4] = min(int(t.Precision), 6)
+	case t.ID == vector.TypeDate:
+		list[4] = 0
+	case t.ID == vector.TypeInterval:
+		list[4] = 6
+	case t.ID == vector.TypeDecimal:
+		list[2], list[3], base = int(t.Precision), int(t.Scale), 10
+	case t.ID == vector.TypeFloat32:
+		list[2], base = 24, 2
+	case t == vector.FloatType:
+		list[2], base = 53, 2
+	case t.ID == vector.TypeUint64: // a number without bounds
+		base = 10
+	case t.IsInteger():
+		bits := map[vector.TypeID]int{vector.TypeInt8: 16, vector.TypeUint8: 16, vector.TypeInt16: 16,
+			vector.TypeUint16: 32, vector.TypeInt32: 32}[t.ID]
+		list[2], list[3], base = cmp.Or(bits, 64), 0, 2
+	}
+	return list, base
+}
 
 func fillColumns(e *Env, w Where, r *rows) error {
 	return eachColumn(e, w, func(db, table string, i int, c *schema.Column, key string) {
@@ -36,7 +68,9 @@ func fillColumns(e *Env, w Where, r *rows) error {
 		if row[placeOfDataType] = p.Shown; c.Type.ID == vector.TypeList {
 			row[placeOfDataType] = "ARRAY"
 		}
-		r.add(append(row, Catalog, PGCatalog, p.Name)...)
+		lengths, base := pgLengths(c.Type)
+		copy(row[placeOfLengths:], lengths[:])
+		r.add(append(row, Catalog, PGCatalog, p.Name, base, "NO", "NEVER", "YES")...)
 	})
 }
 

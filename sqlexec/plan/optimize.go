@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"slices"
 
 	"varve/engine/scan"
@@ -81,12 +82,12 @@ func (n *Window) wantsFirst(conds []expr.Expr) (first exec.First) {
 	}
 	for _, c := range conds {
 		col, op, value, ok := columnOpConst(c)
-		if !ok || value.IsNull(0) || value.Type.Kind() != vector.Uint64 {
+		if !ok || value.IsNull(0) || value.Type.Kind() != vector.Int64 {
 			continue
 		}
 		at := col.Index - (len(n.Cols) - len(n.Funcs))
-		most := value.Uint(0)
-		if op == expr.Less && most > 0 {
+		most := value.Int(0)
+		if op == expr.Less && most > math.MinInt64 {
 			op, most = expr.LessEqual, most-1
 		}
 		if at < 0 || op != expr.Equal && op != expr.LessEqual || most < 1 || most > mostFirst {

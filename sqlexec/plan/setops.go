@@ -70,8 +70,8 @@ func numbered(n Node) Node {
 		w.Partition = append(w.Partition, sc.column(i))
 	}
 	all := exec.Frame{Mode: "range", From: exec.FrameBound{Unbounded: true}, To: exec.FrameBound{Unbounded: true}}
-	w.Funcs = []exec.WindowFunc{{Name: "row_number", Text: "row_number()", Frame: all, Type: vector.Uint64Type}}
-	w.Cols = append(w.Cols, Column{Name: "row_number()", Type: vector.Uint64Type})
+	w.Funcs = []exec.WindowFunc{{Name: "row_number", Text: "row_number()", Frame: all, Type: vector.Int64Type}}
+	w.Cols = append(w.Cols, Column{Name: "row_number()", Type: vector.Int64Type})
 	return w
 }
 

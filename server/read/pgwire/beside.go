@@ -24,6 +24,11 @@ func (f *inference) beside(x parse.Expr, sc *scope) {
 		f.alike(sc, x.X, x.Lo, x.Hi)
 	case *parse.In:
 		f.alike(sc, append([]parse.Expr{x.X}, x.List...)...)
+		for _, item := range x.List {
+			f.tuples(x.X, item, sc)
+		}
+	case *parse.Array:
+		f.alike(sc, x.Items...)
 	case *parse.Quantified:
 		for _, item := range x.List {
 			if n, ok := f.open(item); ok {
@@ -76,6 +81,7 @@ func (f *inference) alike(sc *scope, list ...parse.Expr) {
 // binary looks at an operator with a parameter on one side.
 func (f *inference) binary(x *parse.Binary, sc *scope) {
 	if isComparison(x.Op) {
+		f.tuples(x.L, x.R, sc)
 		f.spanBeside(x.L, x.R, sc)
 		f.spanBeside(x.R, x.L, sc)
 	}
@@ -140,6 +146,18 @@ func (f *inference) spanBeside(x, other parse.Expr, sc *scope) {
 	}
 }
 
+// tuples gives parameters in a tuple the types of what has their place in another one.
+func (f *inference) tuples(x, other parse.Expr, sc *scope) {
+	a, ok := x.(*parse.Tuple)
+	b, both := other.(*parse.Tuple)
+	if !ok || !both || len(a.Items) != len(b.Items) {
+		return
+	}
+	for i := range a.Items {
+		f.alike(sc, a.Items[i], b.Items[i])
+	}
+}
+
 func isTime(oid uint32) bool { return oid == oidTimestampTZ || oid == oidDate }
 
 // cases looks at the parameters of a CASE.
@@ -177,7 +195,7 @@ var countCalls = map[string]int{"nth_value": 1, "ntile": 0, "substr": 1, "substr
 	"repeat": 1, "split_part": 2, "chr": 0}
 
 func init() {
-	for _, name := range strings.Fields("coalesce greatest least nullif ifnull nvl") {
+	for _, name := range strings.Fields("coalesce greatest least nullif ifnull nvl mod gcd lcm") {
 		alikeCalls[name] = true
 	}
 	for _, name := range strings.Fields(`abs ceil ceiling floor round trunc sign sqrt cbrt exp ln log log2 log10 power
@@ -209,6 +227,10 @@ func (f *inference) call(c *parse.Call, sc *scope) {
 		f.put(c.Args[1], oidTimestampTZ)
 	case c.Name == "generate_series":
 		f.series(c, sc)
+	case c.Name == "width_bucket":
+		for i, x := range c.Args {
+			f.put(x, map[bool]uint32{true: oidInt8, false: oidFloat8}[i == 3])
+		}
 	case c.Name == "lag" || c.Name == "lead":
 		if len(c.Args) > 2 {
 			f.alike(sc, c.Args[0], c.Args[2])
@@ -227,6 +249,10 @@ func (f *inference) call(c *parse.Call, sc *scope) {
 func (f *inference) series(c *parse.Call, sc *scope) {
 	between := c.Args[:min(len(c.Args), 2)]
 	f.alike(sc, between...)
+	if len(c.Args) == 3 && f.typeOf(c.Args[2], sc) == oidInterval {
+		f.put(c.Args[0], oidTimestampTZ)
+		f.put(c.Args[1], oidTimestampTZ)
+	}
 	for _, x := range between {
 		if isTime(f.typeOf(x, sc)) || f.isMark(x, oidTimestampTZ) {
 			for _, step := range c.Args[len(between):] {

@@ -135,3 +135,33 @@ func TestPGCopyMany(t *testing.T) {
 		}
 	}
 }
+
+// TestPGCopyIsOneStatement: a COPY from a client is one statement for the log of slow ones, with the rows that it has
+// written, however many writes it made of them.
+func TestPGCopyIsOneStatement(t *testing.T) {
+	s := startPG(t, nil)
+	c := s.connect("ann")
+	s.do(c, pgTable)
+	var rows strings.Builder
+	for i := range 30_000 {
+		fmt.Fprintf(&rows, "2026-01-01 00:00:00.%06d\ta\t1\t2\n", i)
+	}
+	const good, bad = "COPY t (ts, host, v, n) FROM STDIN", "COPY t (ts, host) FROM STDIN"
+	if _, err := s.in(c, good, rows.String()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.in(c, bad, "2026-01-01\n"); err == nil {
+		t.Error("a row without a value is taken")
+	}
+	s.do(c, "SELECT 1") // statements are attended by themselves again
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var got []string
+	for _, e := range s.ended[1:] {
+		got = append(got, fmt.Sprintf("%s: %d %t", e.Text, e.Rows, e.Err != nil))
+	}
+	want := []string{good + ": 30000 false", bad + ": -1 true", "SELECT 1: 1 false"}
+	if !slices.Equal(got, want) {
+		t.Errorf("ended are %q, want %q", got, want)
+	}
+}

@@ -75,6 +75,8 @@ func (k *conn) copyIn(c *copying) error {
 	defer cancel(nil)
 	in.held = k.allowance.Idle(ctx)
 	defer in.held.Close()
+	k.session.Attended, k.session.Answered = true, func() int64 { return in.written } // its writes are parts of it
+	defer func() { k.session.Attended, k.session.Answered = false, nil }()
 	err = k.run(ctx, cancel, func() error {
 		return k.s.o.Executor.Attend(ctx, k.session, c.text, func(ctx context.Context) error {
 			in.ctx = ctx

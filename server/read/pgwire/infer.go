@@ -177,12 +177,34 @@ func (f *inference) body(b parse.Body, with []parse.CTE) {
 	case *parse.SetOp:
 		f.body(b.L, with)
 		f.body(b.R, with)
+	case *parse.Values:
+		f.values(b, with)
 	case *parse.Select:
 		list := b.Clauses()
 		for _, t := range b.From {
 			list = append(list, f.table(t, with)...)
 		}
 		f.clauses(list, newScope(b.From, with))
+	}
+}
+
+// values gives the parameters of a column of VALUES the type of another row's value there.
+func (f *inference) values(b *parse.Values, with []parse.CTE) {
+	sc := newScope(nil, with)
+	for i := range b.Rows {
+		f.clauses(b.Rows[i], sc)
+	}
+	if len(b.Rows) == 0 {
+		return
+	}
+	for c := range b.Rows[0] {
+		var column []parse.Expr
+		for _, row := range b.Rows {
+			if c < len(row) {
+				column = append(column, row[c])
+			}
+		}
+		f.alike(sc, column...)
 	}
 }
 
@@ -211,13 +233,20 @@ func (f *inference) table(t parse.TableRef, with []parse.CTE) []parse.Expr {
 func (f *inference) tableCall(c *parse.Call, with []parse.CTE) {
 	f.call(c, newScope(nil, with))
 	for i, x := range c.Args {
+		at := &c.Args[i]
+		for cast, ok := x.(*parse.Cast); ok; cast, ok = x.(*parse.Cast) {
+			at, x = &cast.X, cast.X
+		}
 		n, mark := f.marks[x]
 		if !mark {
 			continue
 		}
+		if cast, ok := c.Args[i].(*parse.Cast); ok && cast.X == x { // which says the type of the parameter
+			f.beside(cast, newScope(nil, with))
+		}
 		if oid := f.types[n-1]; examples[oid] != "" {
 			v := value{oid: oid, text: examples[oid]}
-			c.Args[i] = v.expr(parse.Node{At: x.Position()})
+			*at = v.expr(parse.Node{At: x.Position()})
 		}
 	}
 }

@@ -117,3 +117,45 @@ func TestPGTypesOfParameters(t *testing.T) {
 	s.gives(c, "1", "SELECT count(*) FROM numbers WHERE number < 10 AND number = /* limit */ $1", pgText(0, "7"))
 	s.gives(c, "2 days", "SELECT INTERVAL '1 day' * $1", pgText(0, "2"))
 }
+
+// TestPGTypesInListsAndSeries: parameters in rows of values, in lists, in tuples and in series have the types of what
+// stands beside them, and so have columns of these.
+func TestPGTypesInListsAndSeries(t *testing.T) {
+	s := startPG(t, nil)
+	c := s.connect("ann")
+	s.do(c, "CREATE TABLE t (ts TIMESTAMP(6) TIME INDEX, host STRING PRIMARY KEY, v DOUBLE, n INT)",
+		"INSERT INTO t VALUES ('2026-01-02 00:00:00Z', 'a', 1.5, 7)")
+	const day, next = "2026-01-02 00:00:00Z", "2026-01-03 00:00:00Z"
+	for _, one := range []struct {
+		sql                 string
+		parameters, columns []uint32
+		rows                string
+		values              []string
+	}{
+		{"SELECT * FROM (VALUES ($1::int4, $2::text), (3, 'x')) AS l(a, b)", []uint32{23, 25}, []uint32{20, 25},
+			"7|y\n3|x", []string{"7", "y"}},
+		{"SELECT n FROM t WHERE n IN (SELECT a FROM (VALUES ($1), (3)) AS l(a))", []uint32{20}, []uint32{23}, "7",
+			[]string{"7"}},
+		{"SELECT ARRAY[$1, n] FROM t", []uint32{23}, []uint32{1007}, "{1,7}", []string{"1"}},
+		{"SELECT n FROM t WHERE (ts, host) > ($1, $2)", []uint32{1184, 25}, []uint32{23}, "7", []string{day, "A"}},
+		{"SELECT n FROM t WHERE (n, host) IN (($1, $2), (8, 'b'))", []uint32{23, 25}, []uint32{23}, "7",
+			[]string{"7", "a"}},
+		{"SELECT mod(n, $1) FROM t", []uint32{23}, []uint32{23}, "1", []string{"2"}},
+		{"SELECT width_bucket(v, $1, $2, $3) FROM t", []uint32{701, 701, 20}, []uint32{20}, "2",
+			[]string{"0", "3", "3"}},
+		{"SELECT ntile($1) OVER (ORDER BY ts), row_number() OVER (ORDER BY ts), rank() OVER (ORDER BY ts) FROM t",
+			[]uint32{20}, []uint32{20, 20, 20}, "1|1|1", []string{"3"}},
+		{"SELECT r - 5 FROM (SELECT dense_rank() OVER (ORDER BY ts) AS r FROM t) AS x WHERE r <= $1", []uint32{20},
+			[]uint32{20}, "-4", []string{"3"}},
+		{"SELECT count(*) FROM generate_series($1::timestamptz, $2::timestamptz, '12 hours') AS g", []uint32{1184, 1184},
+			[]uint32{20}, "3", []string{day, next}},
+		{"SELECT g FROM generate_series($1::timestamptz, $2, $3) AS g WHERE g > $4", []uint32{1184, 1184, 1186, 1184},
+			[]uint32{1184}, "2026-01-03 00:00:00+00", []string{day, next, "1 day", day}},
+		{"SELECT count(*) FROM generate_series($1, $2, INTERVAL '1 day') AS g", []uint32{1184, 1184}, []uint32{20}, "2",
+			[]string{day, next}},
+		{"SELECT array_length($1::json[], 1), $1::json[]", []uint32{199}, []uint32{20, 199}, `2|{"{\"a\":1}",2}`,
+			[]string{`{"{\"a\": 1}",2}`}},
+	} {
+		s.described(c, one.sql, one.parameters, one.columns, one.rows, one.values...)
+	}
+}

@@ -45,7 +45,7 @@ type File struct {
 type Group struct {
 	Name        string
 	Interval    time.Duration // 0: the usual one
-	QueryOffset time.Duration // how far before its time a rule asks
+	QueryOffset time.Duration // how far before its time a rule asks and writes
 	Limit       int           // of the results of a rule; 0: none
 	Labels      map[string]string
 	Rules       []Rule

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -217,6 +218,51 @@ func TestKill(t *testing.T) {
 		until(h, "/api/v1/rules", "killed")
 		t.Logf("%s: it ended after %s", language, time.Since(began))
 		h.Want(h.Do("DELETE", "/v1/rules/"+language, ""), 200, "")
+	}
+}
+
+// TestSlowRules: rules of both languages are in the log of slow statements, with the results that they had.
+func TestSlowRules(t *testing.T) {
+	var mu sync.Mutex
+	ended := map[string]sqlexec.Ended{}
+	h := ruled(t, func(o *server.Options, r *rules.Options) {
+		x := sqlexec.New(o.Saved, sqlexec.Options{Ended: func(e sqlexec.Ended) {
+			mu.Lock()
+			defer mu.Unlock()
+			ended[e.Text] = e
+		}})
+		o.Query.Executor, r.SQL, r.Attend = x, x, x.Attend
+	})
+	for i, want := range []struct {
+		language, expr string
+		metrics, fails bool
+		rows           int64
+	}{
+		{"promql", "vector(41) or vector(42)", true, false, 1},
+		{"promql", "sum(1, 2)", true, true, -1},
+		{"promql", "label_replace(vector(1), 'a', '$1', 'b', '(x|')", true, true, -1},
+		{"sql", "SELECT 1 AS value, 'a' AS host UNION ALL SELECT 2, 'b'", false, false, 2},
+	} {
+		a := h.Do("PUT", fmt.Sprintf("/v1/rules/r%d", i), fmt.Sprintf("groups: [{name: g, interval: 50ms, rules: "+
+			"[{record: slow, language: %s, expr: %q}]}]", want.language, want.expr))
+		if a.Status != 200 { // a document that cannot be evaluated is refused
+			if !want.fails {
+				t.Errorf("%s: %d %s", want.expr, a.Status, a.Body)
+			}
+			continue
+		}
+		var got sqlexec.Ended
+		h.Eventually(func() bool {
+			mu.Lock()
+			defer mu.Unlock()
+			var there bool
+			got, there = ended[want.expr]
+			return there
+		})
+		if got.Metrics != want.metrics || got.Rows != want.rows || (got.Err != nil) != want.fails ||
+			want.metrics && (got.Grid == nil || got.Grid.Start != got.Grid.End || got.Grid.Start == 0) {
+			t.Errorf("%s: ended as %+v", want.expr, got)
+		}
 	}
 }
 

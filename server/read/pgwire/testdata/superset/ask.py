@@ -90,6 +90,10 @@ chart = call("POST", "/api/v1/chart/", {"slice_name": "requests", "viz_type": "t
              "params": json.dumps({"datasource": "%d__table" % table, "viz_type": "table", "groupby": ["host"], "metrics": ["count"]}),
              "query_context": json.dumps(query(columns=["host"], orderby=[["count", False]]))})["id"]
 holds("data of a chart", call("GET", "/api/v1/chart/%d/data/" % chart)["result"][0]["data"], [{"host": "h1", "count": 2}, {"host": "h2", "count": 1}])
+total = call("POST", "/api/v1/chart/", {"slice_name": "all requests", "viz_type": "big_number_total", "datasource_id": table, "datasource_type": "table",
+             "params": json.dumps({"datasource": "%d__table" % table, "viz_type": "big_number_total", "metric": average, "time_range": "No filter"})})["id"]
+with open(os.environ["SUPERSET_TEST_DIR"] + "/charts", "w") as file:  # for look.go
+    file.write("%d %d" % (chart, total))
 holds("values of a filter", sorted(call("GET", "/api/v1/datasource/table/%d/column/host/values/" % table)["result"]), ["h1", "h2"])
 for sql, want in {"SELECT host, count(*) FROM logs GROUP BY 1 ORDER BY 2 DESC": [{"host": "h1", "count": 2}, {"host": "h2", "count": 1}],
                   "WITH a AS (SELECT * FROM logs) SELECT max(status) FROM a": [{"max": 500}],

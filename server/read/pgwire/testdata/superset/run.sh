@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Adds a server to Apache Superset and asks what its pages ask, see ask.py. Not part of .ci/run: Superset with its requirements is 800 MB and
-# takes minutes to install. Needs python3 with venv, psql, and bin/varve (make superset-test builds it). Superset stays installed under
-# the cache folder; everything else is removed at the end.
+# Adds a server to Apache Superset, asks what its pages ask, see ask.py, and opens charts in a browser, see look.go. Not part of .ci/run: Superset with its requirements is 800 MB and
+# takes minutes to install. Needs python3 with venv, psql, go, chromium, and bin/varve (make superset-test builds it). Superset stays
+# installed under the cache folder; everything else is removed at the end.
 set -euo pipefail
 cd "$(dirname "$0")"
 here=$PWD root=$(cd ../../../../.. && pwd)
-for program in python3 psql; do
+for program in python3 psql go chromium; do
 	command -v "$program" >/dev/null || {
 		echo "there is no $program: Superset is not asked" >&2
 		exit 1
@@ -66,3 +66,4 @@ echo "preparing Superset"
 pids+=($!)
 until_answers 120 python3 -c "import urllib.request; urllib.request.urlopen('http://$SUPERSET_TEST_ADDR/health')"
 python3 ask.py
+(cd "$root" && go run "$here/look.go" "http://$SUPERSET_TEST_ADDR" $(cat "$dir/charts"))
