@@ -376,6 +376,9 @@ func (c *Context) Cast(e Expr, to vector.Type, try bool) (Expr, error) {
 	if k, ok := e.(*Const); ok && k.Value.IsNull(0) {
 		return Null(to), nil
 	}
+	if to.ID == vector.TypeList && isEmptyList(e) {
+		return &Const{Value: vector.ConstBytes(to, []byte("[]"))}, nil
+	}
 	if get, ok := c.jsonGetAs(e, to); ok {
 		return c.Cast(get, to, try)
 	}
@@ -390,6 +393,12 @@ func (c *Context) Cast(e Expr, to vector.Type, try bool) (Expr, error) {
 		return nil, planError("Cannot cast %s to %s", e.Type(), to)
 	}
 	return c.fold(&Cast{Arg: e, To: to, Try: try})
+}
+
+// isEmptyList reports whether an expression is the literal of a list without elements, which is a list of any type.
+func isEmptyList(e Expr) bool {
+	k, ok := e.(*Const)
+	return ok && !k.Typed && k.Value.Type.ID == vector.TypeList && !k.Value.IsNull(0) && string(k.Value.Bytes(0)) == "[]"
 }
 
 // CastLocal is Cast, but texts that become timestamps are read in the zone of the request.
@@ -426,6 +435,9 @@ func commonOf(what string, list []Expr) (vector.Type, error) {
 	lit := true
 	for _, e := range list {
 		if k, ok := e.(*Const); ok && !k.Typed && t == vector.Uint64Type && fits(k.Value, t) {
+			continue
+		}
+		if t.ID == vector.TypeList && isEmptyList(e) {
 			continue
 		}
 		u, ok := common(t, e.Type(), lit, IsConst(e))

@@ -148,8 +148,9 @@ var pgFills = map[string]func(*Env, Where, *rows) error{
 	"pg_namespace": pgNamespaces, "pg_class": pgClasses, "pg_attribute": pgAttributes, "pg_attrdef": pgDefaults,
 	"pg_type": fillTypes, "pg_database": pgDatabases, "pg_am": pgMethods, "pg_opclass": pgOperatorClasses,
 	"pg_index": pgIndexes, "pg_indexes": pgIndexTexts, "pg_constraint": pgConstraints, "pg_tables": pgTables,
-	"pg_views": pgViews, "pg_description": pgDescriptions, PGSizes: fillSizes, PGColumnTypes: fillColumns,
-	PGComments: fillComments, PGSettingValues: fillSettings, PGDefinitions: fillDefinitions,
+	"pg_views": pgViews, "pg_rewrite": pgRewrites, "pg_description": pgDescriptions, PGSizes: fillSizes,
+	PGColumnTypes: fillColumns,
+	PGComments:    fillComments, PGSettingValues: fillSettings, PGDefinitions: fillDefinitions,
 	"pg_roles": pgRoles, "pg_user": pgUsers, "pg_settings": pgSettings, "pg_tablespace": pgTablespaces,
 	"pg_stat_activity": pgActivity, "pg_language": pgLanguages, "pg_collation": pgCollations,
 	"pg_stat_database": pgDatabaseFigures, "pg_stat_user_tables": pgTableFigures,
@@ -164,7 +165,12 @@ func makePGCatalog() (made []*Table) {
 		" udt_catalog udt_schema udt_name numeric_precision_radix:i64? is_identity is_generated is_updatable"
 	for line := range strings.SplitSeq(strings.ReplaceAll(text, "\n\t", " "), "\n") {
 		name, list, _ := strings.Cut(line, " ")
-		t := &Table{Name: name, Columns: columns(list + " tableoid:u32"), fill: pgFills[name], Hidden: 1,
+		hidden := []string{"xmin:u32", "tableoid:u32"}
+		if strings.Contains(" "+list, " xmin:") {
+			hidden = hidden[1:]
+		}
+		t := &Table{Name: name, Columns: columns(list + " " + strings.Join(hidden, " ")), fill: pgFills[name],
+			Hidden: len(hidden),
 			number: RelationOID(PGCatalog, name)}
 		if name == PGColumnTypes {
 			t.SchemaColumn, t.TableColumn = "table_schema", "table_name"

@@ -228,7 +228,7 @@ func pgClasses(e *Env, _ Where, r *rows) error {
 		}
 		r.row("oid", t.oid, "relname", t.name, "relnamespace", SchemaOID(t.db), "relowner", owner, "relam", access,
 			"reltuples", float64(t.rows), "relhasindex", len(t.indexes) > 0, "relpersistence", "p", "relkind", t.kind,
-			"relnatts", len(t.columns), "relispopulated", true, "relreplident", "d")
+			"relnatts", len(t.columns), "relispopulated", true, "relreplident", "d", "relhasrules", t.kind == "v")
 		for i := range t.indexes {
 			x := &t.indexes[i]
 			r.row("oid", x.oid, "relname", x.name, "relnamespace", SchemaOID(t.db), "relowner", owner,
@@ -332,6 +332,19 @@ func pgTables(e *Env, _ Where, r *rows) error {
 func pgViews(e *Env, _ Where, r *rows) error {
 	return eachView(e, Where{}, func(v View) { r.add(v.DB, v.Name, e.User, v.Query) })
 }
+
+// pgRewrites are the rules by which views are their queries.
+func pgRewrites(e *Env, _ Where, r *rows) error {
+	return relations(e, func(t *relation) {
+		if t.kind == "v" {
+			r.row("oid", made("rewrite", t.db+"\x00"+t.name), "rulename", "_RETURN", "ev_class", t.oid, "ev_type", "1",
+				"ev_enabled", "O", "is_instead", true)
+		}
+	})
+}
+
+// PGRights is a table of ours, for aclexplode(..) in FROM: rights are not told by the catalog.
+const PGRights = "pg_rights"
 
 // PGKeywords is a table of ours, for pg_get_keywords().
 const PGKeywords = "pg_keywords"

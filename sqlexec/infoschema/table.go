@@ -90,7 +90,7 @@ type Table struct {
 
 // Rows makes the rows.
 func (t *Table) Rows(e *Env, w Where) (*vector.Batch, error) {
-	r := &rows{b: vector.NewBuilder(), number: t.number, places: make(map[string]int, len(t.Fields))}
+	r := &rows{b: vector.NewBuilder(), number: t.number, frozen: t.Hidden > 1, places: make(map[string]int, len(t.Fields))}
 	for i, f := range t.Fields {
 		c, err := r.b.Column(f.Name, f.Type)
 		if err != nil {
@@ -130,6 +130,7 @@ type rows struct {
 	places map[string]int // of cols, by name
 	filled []int          // places of the columns that are never NULL
 	number int64          // of the table, in its last column; 0: there is no such column
+	frozen bool           // the column before it is a transaction
 }
 
 // add appends a row; nil is NULL. Missing values at the end are NULL.
@@ -140,9 +141,15 @@ func (r *rows) add(values ...any) {
 	r.end()
 }
 
+// frozen is the transaction that made the rows of the catalog: one that all clients see.
+const frozen = 2
+
 // end ends a row, which has the number of its table if others see it.
 func (r *rows) end() {
 	if r.number != 0 {
+		if r.frozen {
+			r.cols[len(r.cols)-2].SetUint(frozen)
+		}
 		r.cols[len(r.cols)-1].SetUint(uint64(r.number))
 	}
 	r.b.EndRow()
@@ -224,6 +231,7 @@ func set(c *vector.ColumnBuilder, v any) {
 func columns(list string) []schema.Column {
 	types := map[string]vector.Type{
 		"": vector.StringType, "u64": vector.Uint64Type, "u32": vector.Uint32Type, "i64": vector.Int64Type,
+		"i16": vector.Int16Type, "i32": vector.Int32Type,
 		"f64": vector.FloatType,
 		"s":   vector.Timestamp(0), "ms": vector.Timestamp(3), "ns": vector.Timestamp(9), "bool": vector.BoolType,
 		"u8": vector.Uint8Type, "us": vector.Timestamp(6), "texts": vector.List(vector.StringType),

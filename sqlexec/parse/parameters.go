@@ -125,6 +125,14 @@ func (p *parser) called(x Expr, err error) (Expr, error) {
 func (p *parser) dialectTable(at Node, x Expr) (TableRef, error) {
 	name := p.stoodFor
 	call, ok := x.(*Call)
+	if p.stood == x && p.dialect.Table != nil { // what stands for it is a value, and a table does as well
+		if of := p.dialect.Table(&Call{Node: at, Name: name}); of != nil {
+			t := &Table{Node: at, Name: of}
+			var err error
+			t.Alias, err = p.tableAlias()
+			return t, err
+		}
+	}
 	if ok {
 		name = call.Name
 	}
@@ -303,7 +311,7 @@ func (p *parser) collation() error {
 	return p.fail(n[0].At, "collation %s is not supported", n)
 }
 
-// arrayQuery reads ARRAY(query): the list of the values of a query of one column.
+// arrayQuery reads ARRAY(query): the list of the values of a query of one column, which is empty if there are none.
 func (p *parser) arrayQuery(at Node) (Expr, error) {
 	if err := p.advance(); err != nil {
 		return nil, err
@@ -315,8 +323,9 @@ func (p *parser) arrayQuery(at Node) (Expr, error) {
 	column := Ident{Name: "value", At: at.At}
 	list := &Call{Node: at, Name: "array_agg", Args: []Expr{&Column{Node: at, Parts: Name{column}}}}
 	of := &Derived{Node: at, Query: q, Alias: &Alias{Name: Ident{Name: "list", At: at.At}, Columns: []Ident{column}}}
-	return &Subquery{Node: at, Query: &Query{Node: at, Body: &Select{Node: at, Items: []SelectItem{{X: list}},
-		From: []TableRef{of}}}}, nil
+	values := &Subquery{Node: at, Query: &Query{Node: at, Body: &Select{Node: at, Items: []SelectItem{{X: list}},
+		From: []TableRef{of}}}}
+	return &Call{Node: at, Name: "coalesce", Args: []Expr{values, &Array{Node: at}}}, nil
 }
 
 // parameter reads $n.

@@ -210,7 +210,8 @@ func (p *parser) alias() (*Ident, error) {
 	if !as && p.is("minus") && (p.peek().is("select") || p.peek().is("values") || p.peek().op("(")) {
 		return nil, nil
 	}
-	if !as && p.tok.kind != tokQuoted && (p.tok.kind != tokWord || notAlias[p.tok.text]) {
+	named := !notAlias[p.tok.text] || p.is("at") && !p.peek().is("time")
+	if !as && p.tok.kind != tokQuoted && (p.tok.kind != tokWord || !named) {
 		return nil, nil
 	}
 	id, err := p.ident("an alias")

@@ -64,6 +64,7 @@ func (k *conn) dialect(parameter func(n int, at parse.Node) (parse.Expr, error),
 				*catalog = *catalog || readsCatalog(from)
 			}
 			wholeRows(s)
+			series(s)
 		}}
 }
 

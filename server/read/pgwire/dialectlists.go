@@ -72,6 +72,19 @@ func lists() {
 	catalogCalls["array_upper"] = func(_ *conn, c *parse.Call) parse.Expr { return bound(c, false) }
 }
 
+// series makes rows of the numbers or times of generate_series where it is an item of a SELECT: it is a list there.
+func series(s *parse.Select) {
+	for i := range s.Items {
+		c, ok := s.Items[i].X.(*parse.Call)
+		if !ok || c.Name != "generate_series" {
+			continue
+		}
+		if s.Items[i].X = callOf(c.Node, "unnest", c); s.Items[i].Alias == nil {
+			s.Items[i].Alias = &parse.Ident{Name: c.Name, At: c.At}
+		}
+	}
+}
+
 // subscripts are the numbers of the elements of a list, as rows.
 func subscripts(at parse.Node, list parse.Expr, zero bool) parse.Expr {
 	first, last := "1", parse.Expr(callOf(at, "cardinality", list))

@@ -19,6 +19,7 @@ func texts() {
 	catalogCalls["quote_ident"] = quoted(quotedIdent)
 	catalogCalls["quote_literal"] = quoted(quotedLiteral)
 	catalogCalls["format"] = format
+	catalogCalls["bpchar"] = quoted(asText)
 	catalogCalls["substring"] = matched
 }
 

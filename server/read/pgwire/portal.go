@@ -326,11 +326,23 @@ func callNames(st parse.Statement, fields []vector.Field) []vector.Field {
 		}
 		if ok && item.Alias == nil {
 			named[i].Name = strings.TrimPrefix(c.Name, "@@")
+			if isArrayQuery(c) {
+				named[i].Name = "array"
+			}
 		} else if _, ok := item.X.(*parse.Case); ok && item.Alias == nil {
 			named[i].Name = "case"
 		}
 	}
 	return named
+}
+
+// isArrayQuery reports whether a call stands for ARRAY(query).
+func isArrayQuery(c *parse.Call) bool {
+	if c.Name != "coalesce" || len(c.Args) != 2 {
+		return false
+	}
+	list, ok := c.Args[1].(*parse.Array)
+	return ok && len(list.Items) == 0 && parse.QueryOf(c.Args[0]) != nil
 }
 
 // formatOf is the format of a column: 0 text, 1 binary. One format stands for all columns, none for text.

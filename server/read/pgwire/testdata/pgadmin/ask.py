@@ -93,6 +93,18 @@ def about(kind, *path):
 
 holds("properties of a database", about("database", database).get("name"), "service")
 holds("properties of a schema", about("schema", database, public).get("name"), "public")
+properties = about("table", database, public, logs)
+holds("properties of a table", properties.get("name"), "logs")
+holds("columns among them", [c.get("name") for c in properties.get("columns") or []], ["ts", "host", "app", "status", "bytes", "took", "ok", "body", "raw",
+      "d", "dec", "j"])
+for kind, name in (("index", "logs_app_inverted_idx"), ("column", "status"), ("view", "failed")):
+    of = (database, public) if kind == "view" else (database, public, logs)
+    got = about(kind, *of, nodes(kind, *of).get(name))
+    holds("properties of a %s" % kind, got.get("name"), name)
+    sql = call("GET", "/browser/%s/sql/1/%s/%s" % (kind, server, "/".join(str(p) for p in (*of, nodes(kind, *of).get(name)))))
+    holds("SQL of a %s" % kind, isinstance(sql, str) and name in sql or sql, True)
+sql = call("GET", "/browser/table/sql/1/%s/%s/%s/%s" % (server, database, public, logs))
+holds("SQL of a table", isinstance(sql, str) and "CREATE TABLE" in sql or sql, True)
 for page in ("/dashboard/dashboard_stats/%s?chart_names=session_stats,tps_stats,ti_stats,to_stats,bio_stats" % server,
              "/dashboard/activity/%s" % server, "/dashboard/locks/%s" % server, "/dashboard/prepared/%s" % server, "/dashboard/config/%s" % server,
              "/dashboard/dashboard_stats/%s/%s?chart_names=session_stats,tps_stats,ti_stats,to_stats,bio_stats" % (server, database)):
