@@ -174,7 +174,8 @@ func TestAlertsOfAKilledServer(t *testing.T) {
 }
 
 // change changes whether some instances are up, and counts the changes.
-func change(t *testing.T, s *process.Server, random *rand.Rand, instances []string, down map[string]bool, changes []int) {
+func change(t *testing.T, s *process.Server, random *rand.Rand, instances []string, down map[string]bool,
+	changes []int) {
 	t.Helper()
 	var body strings.Builder
 	for i, name := range instances {

@@ -398,7 +398,8 @@ func (c *Context) Cast(e Expr, to vector.Type, try bool) (Expr, error) {
 // isEmptyList reports whether an expression is the literal of a list without elements, which is a list of any type.
 func isEmptyList(e Expr) bool {
 	k, ok := e.(*Const)
-	return ok && !k.Typed && k.Value.Type.ID == vector.TypeList && !k.Value.IsNull(0) && string(k.Value.Bytes(0)) == "[]"
+	return ok && !k.Typed && k.Value.Type.ID == vector.TypeList && !k.Value.IsNull(0) &&
+		string(k.Value.Bytes(0)) == "[]"
 }
 
 // CastLocal is Cast, but texts that become timestamps are read in the zone of the request.

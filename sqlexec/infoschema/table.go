@@ -90,7 +90,8 @@ type Table struct {
 
 // Rows makes the rows.
 func (t *Table) Rows(e *Env, w Where) (*vector.Batch, error) {
-	r := &rows{b: vector.NewBuilder(), number: t.number, frozen: t.Hidden > 1, places: make(map[string]int, len(t.Fields))}
+	r := &rows{b: vector.NewBuilder(), number: t.number, frozen: t.Hidden > 1,
+		places: make(map[string]int, len(t.Fields))}
 	for i, f := range t.Fields {
 		c, err := r.b.Column(f.Name, f.Type)
 		if err != nil {

@@ -73,13 +73,14 @@ func aboutTables() {
 	}
 }
 
-// tableFunctions are functions in FROM, without arguments but for aclexplode, and the tables of the catalog that stand for
-// them.
+// tableFunctions are functions in FROM, without arguments but for aclexplode, and the tables of the catalog that stand
+// for them.
 var tableFunctions = map[string]string{"pg_show_all_settings": "pg_settings", "pg_get_keywords": infoschema.PGKeywords,
 	"pg_timezone_names": "pg_timezone_names", "pg_timezone_abbrevs": "pg_timezone_abbrevs",
 	"pg_available_extensions": "pg_available_extensions", "pg_cursor": "pg_cursors",
 	"pg_prepared_statement": "pg_prepared_statements", "pg_prepared_xact": "pg_prepared_xacts",
-	"pg_lock_status": "pg_locks", "pg_get_replication_slots": "pg_replication_slots", "aclexplode": infoschema.PGRights}
+	"pg_lock_status": "pg_locks", "pg_get_replication_slots": "pg_replication_slots",
+	"aclexplode": infoschema.PGRights}
 
 // tableFunction is the table that stands for a function in FROM; nil: none does.
 func tableFunction(c *parse.Call) parse.Name {

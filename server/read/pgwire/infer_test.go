@@ -156,7 +156,8 @@ func TestPGTypesInListsAndSeries(t *testing.T) {
 		{"SELECT generate_series($1, 3)", []uint32{20}, []uint32{20}, "2\n3", []string{"2"}},
 		{"SELECT ARRAY(SELECT generate_series(1, $1) AS n)", []uint32{20}, []uint32{1016}, "{1,2}", []string{"2"}},
 		{"SELECT ARRAY(SELECT n FROM t WHERE n < $1), ARRAY(SELECT ts FROM t WHERE n < $1), " +
-			"ARRAY(SELECT host FROM t WHERE n < $1)", []uint32{23}, []uint32{1007, 1185, 1009}, "{}|{}|{}", []string{"0"}},
+			"ARRAY(SELECT host FROM t WHERE n < $1)", []uint32{23}, []uint32{1007, 1185, 1009}, "{}|{}|{}",
+			[]string{"0"}},
 		{"SELECT at.n AT FROM t at WHERE at.ts AT TIME ZONE 'UTC' >= $1", []uint32{1184}, []uint32{23}, "7", []string{day}},
 		{"SELECT array_length($1::json[], 1), $1::json[]", []uint32{199}, []uint32{20, 199}, `2|{"{\"a\":1}",2}`,
 			[]string{`{"{\"a\": 1}",2}`}},
