@@ -32,6 +32,7 @@ type query struct {
 	client  string
 	user    string
 	app     string // what the client calls itself
+	backend uint32 // see Session
 	list    *running
 	db      string
 	text    string
@@ -57,7 +58,7 @@ func (x *Executor) list(s *Session, text string) *query {
 	defer r.mu.Unlock()
 	r.next++
 	q := &query{id: r.next, list: r, db: s.database(), text: shownText(text), client: s.Client, user: s.User,
-		app: s.Application, started: x.o.Now()}
+		app: s.Application, backend: s.Backend, started: x.o.Now()}
 	if r.list == nil {
 		r.list = map[uint64]*query{}
 	}
@@ -118,13 +119,19 @@ func (x *Executor) Running() []infoschema.Process {
 	for _, q := range x.running.list {
 		list = append(list, infoschema.Process{
 			ID: strconv.FormatUint(q.id, 10), DB: q.db, Query: secret.Hide(q.text), Client: q.client, User: q.user,
-			Application: q.app, Started: q.started, Elapsed: now.Sub(q.started),
+			Application: q.app, Backend: q.backend, Started: q.started, Elapsed: now.Sub(q.started),
 		})
 	}
 	slices.SortFunc(list, func(a, b infoschema.Process) int {
 		return cmp.Or(cmp.Compare(len(a.ID), len(b.ID)), strings.Compare(a.ID, b.ID)) // decimal numbers
 	})
 	return list
+}
+
+// Kill ends a statement. An error says that it does not run.
+func (x *Executor) Kill(s *parse.Kill) error {
+	_, err := x.kill(s)
+	return err
 }
 
 func (x *Executor) kill(s *parse.Kill) (*Result, error) {

@@ -67,6 +67,8 @@ type Session struct {
 	Now func() time.Time
 	// ConnID is what connection_id() answers.
 	ConnID uint64
+	// Backend is the number by which other connections of PostgreSQL's protocol end this one; 0: none can.
+	Backend uint32
 	// Private are functions that only statements of this session can call, by name.
 	Private map[string]*expr.Private
 	// Shown is the text that lists of statements and logs show in place of a statement that the server made of another

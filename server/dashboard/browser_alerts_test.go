@@ -37,6 +37,12 @@ const ruleAnswers = `(() => {
 	const answer = (data) => new Response(JSON.stringify({ status: 'success', data }), { headers: { 'Content-Type': 'application/json' } });
 	window.fetch = async (url, how) => {
 		if (/api\/v1\/rules/.test(url)) return window.refused ? new Response('{"error":"no"}', { status: 500 }) : answer({ groups: window.groups });
+		if (/v1\/rules\/try/.test(url)) {
+			const [from, to] = ['from', 'to'].map((k) => Number(new URL(url, location.href).searchParams.get(k)));
+			window.tried = { from, to, of: JSON.parse(how.body) };
+			const step = (to - from) / 10;
+			return new Response(JSON.stringify({ from, to, step, left_out: window.calm ? 0 : 3, series: window.calm ? [] : [{ labels: { alertname: 'Unpaid', shop: 'north <b>' }, states: [], points: [[from, '3'], [from + step, '4'], [to, '5']] }] }), { headers: { 'Content-Type': 'application/json' } });
+		}
 		if (!/query_range/.test(url)) return real(url, how);
 		const form = new URLSearchParams(how.body), query = form.get('query'), [start, end, step] = ['start', 'end', 'step'].map((k) => Number(form.get(k)));
 		window.asked.push(query);
@@ -139,6 +145,20 @@ func TestAlertsRule(t *testing.T) {
 		new URLSearchParams(location.hash.slice(1)).get('q').startsWith('sum by (service)')`)
 
 	q := alertsAt(t, s, "r=billing%2FUnpaid")
+	q.wait("the values of a statement", `document.querySelector('.rule-details .chart canvas') &&
+		document.querySelector('.rule-details').innerText.includes('Values that meet the condition')`)
+	if got := q.text(".rule-details"); !strings.Contains(got, "the highest 1 of 4 series") ||
+		!strings.Contains(got, "No alert of this rule was pending or fired") {
+		t.Errorf("a rule of SQL says %q", got)
+	}
+	if got := eval[string](q, `(({ alert, language, for: held, expr }) => [alert, language, held, expr.slice(0, 12)]
+		.join())(tried.of.groups[0].rules[0]) + ',' + tried.of.groups[0].interval`); got !=
+		"Unpaid,sql,300000ms,SELECT shop,,300000ms" {
+		t.Errorf("it tried %s", got)
+	}
+	if !eval[bool](q, `Math.abs(tried.to - Date.now() / 1000) < 300 && tried.to - tried.from >= 900`) {
+		t.Errorf("it tried another range than that of the page: %s", eval[string](q, `JSON.stringify(tried)`))
+	}
 	q.button("Open in SQL")
 	q.wait("the statement on SQL", `location.pathname.endsWith('/sql') &&
 		new URLSearchParams(location.hash.slice(1)).get('sql').includes("ts >= $from AND ts < $to AND state = 'a :to'")`)

@@ -20,6 +20,12 @@ func NewPrivate(name string, t vector.Type, rows func() PrivateRows) *Private {
 	return p
 }
 
+// Volatile makes it a function that has an effect: it is not called before the statement runs.
+func (p *Private) Volatile() *Private {
+	p.f.volatile = true
+	return p
+}
+
 // Name is the name by which statements call the function.
 func (p *Private) Name() string { return p.f.Name }
 

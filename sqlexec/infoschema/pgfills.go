@@ -178,12 +178,16 @@ func pgCollations(_ *Env, _ Where, r *rows) error {
 	return nil
 }
 
-// pgActivity are the statements that run.
+// pgActivity are the statements that run. The pid is the number of the connection; for statements of other protocols it
+// is the negative of the id that KILL takes.
 func pgActivity(e *Env, _ Where, r *rows) error {
 	for _, p := range e.Processes() {
 		id, err := strconv.ParseInt(p.ID, 10, 64)
 		if err != nil {
 			return err
+		}
+		if id = -id; p.Backend != 0 {
+			id = int64(p.Backend)
 		}
 		host, _, _ := strings.Cut(p.Client, ":")
 		began := p.Started.UnixMicro()

@@ -66,6 +66,7 @@ type Process struct {
 	User   string // empty: the request named none
 	// Application is what the client calls itself; empty: nothing.
 	Application string
+	Backend     uint32 // the number of its connection of PostgreSQL's protocol; 0: it came by another one
 	Started     time.Time
 	Elapsed     time.Duration
 }

@@ -42,7 +42,7 @@ func TestPGNumbersOfThings(t *testing.T) {
 		sql  string
 		want []uint32
 	}{
-		{"SELECT oid, typlen, typelem > 0 FROM pg_type WHERE typname = 'int4'", []uint32{26, 20, 16}},
+		{"SELECT oid, typlen, typelem > 0 FROM pg_type WHERE typname = 'int4'", []uint32{26, 21, 16}},
 		{"SELECT array_agg(atttypid ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'logs'::regclass", []uint32{1028}},
 		{"SELECT 7::INT UNSIGNED, number FROM numbers LIMIT 1", []uint32{20, 20}},
 	} {

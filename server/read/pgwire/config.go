@@ -1,17 +1,20 @@
 package pgwire
 
 import (
+	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"varve/sqlexec/parse"
 )
 
-// config is a call of set_config in a statement.
+// config is a call of set_config in a statement, or one of pg_sleep.
 type config struct {
-	name, value string     // name empty: the arguments are no constants
-	null, local bool       // the value is NULL: that of the beginning counts; it counts for the transaction only
-	text        parse.Expr // what stands for the call
+	name, value string         // name empty: the arguments are no constants
+	null, local bool           // the value is NULL: that of the beginning counts; it counts for the transaction only
+	text        parse.Expr     // what stands for the call
+	wait        *time.Duration // of pg_sleep; nil: it is set_config
 }
 
 // literalOf is the text of a literal of some kinds, in a cast or by itself.
@@ -26,9 +29,9 @@ func literalOf(x parse.Expr, kinds ...parse.LiteralKind) (string, bool) {
 	return lit.Text, true
 }
 
-// configure does the calls of set_config of a statement that runs. Each has to be a column of a query of one row, so
+// configure does the calls of set_config and pg_sleep of a statement that runs. Each has to be a column of a query of one row, so
 // that it is called once: which rows a query has is not known before.
-func (k *conn) configure(st parse.Statement, list []config) error {
+func (k *conn) configure(ctx context.Context, st parse.Statement, list []config) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -45,7 +48,7 @@ func (k *conn) configure(st parse.Statement, list []config) error {
 	}
 	for _, c := range list {
 		if c.name == "" || !slices.ContainsFunc(items, func(i parse.SelectItem) bool { return i.X == c.text }) {
-			return fail("0A000", "set_config is supported with constants only, as a column of a SELECT without FROM, "+
+			return fail("0A000", c.function()+" is supported with constants only, as a column of a SELECT without FROM, "+
 				"WHERE, GROUP BY and LIMIT, or FROM pg_settings WHERE name = '..'")
 		}
 	}
@@ -54,7 +57,7 @@ func (k *conn) configure(st parse.Statement, list []config) error {
 	}
 	before := k.settings.now(k)
 	for _, c := range list {
-		if err := k.configured(c); err != nil {
+		if err := k.called(ctx, st, c); err != nil {
 			k.settings.back(k, before)
 			return err
 		}
@@ -75,6 +78,22 @@ func oneSetting(s *parse.Select) (name string, ok bool) {
 	c, ok := where.L.(*parse.Column)
 	name, text := literalOf(where.R, parse.StringLiteral)
 	return name, ok && text && c.Parts[len(c.Parts)-1].Name == "name"
+}
+
+// function is the name of the function.
+func (c *config) function() string {
+	if c.wait != nil {
+		return sleepCall
+	}
+	return "set_config"
+}
+
+// called does one call.
+func (k *conn) called(ctx context.Context, st parse.Statement, c config) error {
+	if c.wait != nil {
+		return k.sleep(ctx, st, *c.wait)
+	}
+	return k.configured(c)
 }
 
 // configured does one call of set_config.

@@ -65,6 +65,9 @@ type conn struct {
 	mu      sync.Mutex
 	cancel  context.CancelCauseFunc // of the statement at work; nil: none is
 	sending bool                    // rows are being written
+	// name is that of the user of an opened connection, whom other connections of the same user may end.
+	name               string
+	opened, terminated bool
 }
 
 func newConn(s *Server, c net.Conn, number uint32, address netip.Addr) *conn {
@@ -98,6 +101,9 @@ func (k *conn) tell(err error) error {
 	switch {
 	case errors.Is(err, errDrained):
 		f = &failure{code: "57P01", text: "terminating connection: the server stops", fatal: true}
+		err = nil
+	case errors.Is(err, errTerminated):
+		f = &failure{code: "57P01", text: "terminating connection: another one has ended it", fatal: true}
 		err = nil
 	case errors.Is(err, errIdle):
 		f = &failure{code: "57P05", text: "terminating connection: it was idle too long", fatal: true}
@@ -170,6 +176,9 @@ func (k *conn) patience() time.Duration {
 func (k *conn) broken(err error, text string) error {
 	if isGone(err) {
 		return err
+	}
+	if k.isTerminated() {
+		return errTerminated
 	}
 	f := failureOf(err, text, 0)
 	if f.fatal {

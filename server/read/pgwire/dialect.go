@@ -218,6 +218,7 @@ func init() {
 	}
 	catalogCalls["pg_char_to_encoding"] = number("6")
 	aboutTables()
+	addBackendCalls()
 	catalogCalls["pg_get_expr"] = first
 	catalogCalls["aclexplode"] = func(_ *conn, c *parse.Call) parse.Expr { // rights are not told by the catalog
 		return callOf(c.Node, "unnest", emptyList(sqlType(c.Node, "STRING"), c.Node))

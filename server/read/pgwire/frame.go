@@ -175,6 +175,11 @@ func (k *conn) await(d time.Duration) error {
 	if k.s.draining {
 		return errDrained
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.terminated {
+		return errTerminated
+	}
 	return k.raw.SetReadDeadline(time.Now().Add(d))
 }
 
@@ -185,6 +190,9 @@ func (k *conn) late(err, late error) error {
 	}
 	if k.s.stopping() {
 		return errDrained
+	}
+	if k.isTerminated() {
+		return errTerminated
 	}
 	return late
 }

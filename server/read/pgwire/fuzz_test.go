@@ -35,6 +35,7 @@ func (desk) Describe(context.Context, *sqlexec.Session, parse.Statement) ([]vect
 
 func (desk) SetReads(*sqlexec.Session, string, string) error { return nil }
 
+func (desk) Kill(*parse.Kill) error     { return nil }
 func (desk) Allowance() *exec.Allowance { return nil } // without a limit
 
 func (desk) Attend(ctx context.Context, _ *sqlexec.Session, _ string, part func(ctx context.Context) error) error {

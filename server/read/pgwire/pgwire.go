@@ -51,6 +51,7 @@ type Executor interface {
 	Describe(ctx context.Context, s *sqlexec.Session, st parse.Statement) ([]vector.Field, error)
 	SetReads(s *sqlexec.Session, name, text string) error
 	Allowance() *exec.Allowance
+	Kill(s *parse.Kill) error
 	Attend(ctx context.Context, s *sqlexec.Session, text string, part func(ctx context.Context) error) error
 }
 

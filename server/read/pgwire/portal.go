@@ -26,7 +26,7 @@ type portal struct {
 	held    *exec.Budget    // of the values; nil: there are none
 	formats []int16
 	values  []value   // of the parameters of a command
-	configs []config  // calls of set_config
+	configs []config  // calls of set_config and pg_sleep
 	told    *prepared // whose columns the client knows; nil: it was told none
 	silent  bool      // rows are passed over
 	copy    *copying  // how rows are written; nil: as messages of rows
@@ -186,7 +186,7 @@ func (k *conn) execute(p *portal) error {
 	if writes && (k.readOnly || k.state == idleState && k.settings.value("default_transaction_read_only") == "on") {
 		return fail("25006", "cannot execute the statement in a read-only transaction")
 	}
-	if err := k.configure(p.st, p.configs); err != nil {
+	if err := k.configure(p.ctx, p.st, p.configs); err != nil {
 		return err
 	}
 	r, err := k.s.o.Statements.Execute(p.ctx, k.user, k.session, p.st)

@@ -225,7 +225,8 @@ func (k *conn) open(parameters map[string]string) error {
 	k.session, k.allowance = k.s.o.Statements.Session(k.user), k.s.o.Executor.Allowance()
 	k.session.Settings = func() []infoschema.Setting { return k.settings.list(k) }
 	k.session.Client, k.session.Network = k.raw.RemoteAddr().String(), k.address
-	k.session.ConnID = uint64(k.number)
+	k.session.ConnID, k.session.Backend = uint64(k.number), k.number
+	k.session.Private = k.backendFunctions()
 	db, err := k.database(parameters["database"])
 	if err != nil {
 		return err
@@ -234,7 +235,10 @@ func (k *conn) open(parameters map[string]string) error {
 	if err := k.settings.open(k); err != nil {
 		return err
 	}
+	k.mu.Lock()
 	rand.Read(k.secret[:]) // never fails
+	k.name, k.opened = k.user.Name, true
+	k.mu.Unlock()
 	k.settings.report(k)
 	k.send(&pgproto3.BackendKeyData{ProcessID: k.number, SecretKey: k.secret[:]})
 	k.ready()
@@ -258,6 +262,9 @@ func (k *conn) database(name string) (string, error) {
 // asUser looks the user up again: one who was removed, or has another password, ends the connection, and another mode
 // counts at once.
 func (k *conn) asUser() error {
+	if k.isTerminated() {
+		return errTerminated
+	}
 	if k.current == nil {
 		return nil
 	}

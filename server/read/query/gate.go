@@ -160,7 +160,7 @@ func watches(st parse.Statement) bool {
 	case *parse.Show:
 		return s.What == "processlist" && constants(s.Where)
 	case *parse.SelectStmt:
-		return ofProcesses(s)
+		return ofProcesses(s) || endsConnections(s)
 	}
 	return false
 }
@@ -179,6 +179,21 @@ func ofProcesses(s *parse.SelectStmt) bool {
 	t, ok := body.From[0].(*parse.Table)
 	return ok && len(t.Name) == 2 && strings.EqualFold(t.Name[0].Name, "information_schema") &&
 		strings.EqualFold(t.Name[1].Name, "process_list")
+}
+
+// endsConnections reports whether a query does nothing but end connections of PostgreSQL's protocol or their statements.
+func endsConnections(s *parse.SelectStmt) bool {
+	body, ok := s.Query.Body.(*parse.Select)
+	if !ok || len(s.Query.With) > 0 || len(body.From) > 0 || !constants(body.Where, body.Having) {
+		return false
+	}
+	for _, item := range body.Items {
+		c, ok := item.X.(*parse.Call)
+		if !ok || c.Name != "pg_cancel_backend" && c.Name != "pg_terminate_backend" || !constants(c) {
+			return false
+		}
+	}
+	return true
 }
 
 func (g *gates) figures() (running, waiting int) {

@@ -139,6 +139,35 @@ export function documentOf(d) {
   return JSON.stringify({ groups: [{ name: d.name, interval: d.every || undefined, rules: [rule] }] }, null, 1);
 }
 
+/** milliseconds writes a duration of rules. @param {number} [s] */
+const milliseconds = (s = 0) => `${Math.round(s * 1000)}ms`;
+
+/**
+ * tryable is a rule that is evaluated as a document of its own.
+ * @param {Rule} rule
+ * @param {Group} group
+ */
+export const tryable = (rule, group) => JSON.stringify({ groups: [{ name: group.name, interval: milliseconds(group.interval),
+  rules: [{ alert: rule.name, language: rule.language,
+    expr: rule.query, for: milliseconds(rule.duration), keep_firing_for: milliseconds(rule.keepFiringFor),
+    labels: rule.labels ?? {} }] }] });
+
+/**
+ * linesOf are the values of a trial at the steps of its grid.
+ * @param {Trial} t
+ * @param {number} most series
+ */
+export function linesOf(t, most) {
+  const n = Math.round((t.to - t.from) / t.step) + 1;
+  return t.series.slice(0, most).map((s) => {
+    const values = /** @type {(number|null)[]} */ (new Array(n).fill(null));
+    for (const [at, text] of s.points) {
+      if (Number.isFinite(Number(text))) values[Math.round((at - t.from) / t.step)] = Number(text);
+    }
+    return { metric: s.labels, values };
+  });
+}
+
 /** within reports whether an object has no other keys. @param {any} o @param {string[]} keys */
 const within = (o, keys) => Object.keys(o ?? {}).every((k) => keys.includes(k));
 
@@ -178,13 +207,14 @@ const yaml = { 'Content-Type': 'application/yaml' };
 const path = (/** @type {string} */ name) => `v1/rules/${encodeURIComponent(name)}`;
 
 /**
- * trial asks what the rule of a document would have done over the last day.
+ * trial asks what the rule of a document would have done over a range, the last day if it is not given.
  * @param {string} document
  * @param {AbortSignal} signal
+ * @param {{start: number, end: number}} [range] seconds since the epoch
  * @returns {Promise<Trial>}
  */
-export const trial = (document, signal) =>
-  json('v1/rules/try', { method: 'POST', body: document, headers: yaml, signal, background: true });
+export const trial = (document, signal, range) =>
+  json(`v1/rules/try${range ? `?from=${range.start}&to=${range.end}` : ''}`, { method: 'POST', body: document, headers: yaml, signal, background: true });
 
 /** documents lists the names of the documents. @returns {Promise<string[]>} */
 export const documents = async () =>

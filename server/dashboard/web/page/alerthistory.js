@@ -3,7 +3,7 @@
 import { html, useState } from '../lib/ui.js';
 import { described, isAbort } from '../core/api.js';
 import { count, oneLine, plural, short } from '../core/format.js';
-import { runsOf } from '../core/rules.js';
+import { linesOf, runsOf, trial, tryable } from '../core/rules.js';
 import { range, zone } from '../core/state.js';
 import { showTime } from '../core/time.js';
 import { Chart } from '../ui/chart.js';
@@ -98,27 +98,42 @@ function selectorOf(rule) {
 export const History = ({ rule, group }) =>
   html`<${Latest} key=${JSON.stringify(range.value)} rule=${rule} group=${group} />`;
 
+/**
+ * tried asks what the statement of a rule gave over the range. Each step is a statement, so the grid is a coarse one,
+ * whose steps are as the server takes them.
+ * @param {import('../core/rules.js').Rule} rule
+ * @param {import('../core/rules.js').Group} group
+ * @param {AbortSignal} signal
+ */
+async function tried(rule, group, signal) {
+  const t = await trial(tryable(rule, group), signal, gridNow());
+  const said = Object.fromEntries(Object.entries({ ...rule.labels, alertname: rule.name })
+    .filter(([, v]) => !v.includes('{{')));
+  return { grid: { start: t.from, end: t.to, step: t.step }, lines: linesOf(t, most), said,
+    count: t.series.length + t.left_out };
+}
+
 /** @param {Of} props */
 function Latest({ rule, group }) {
   const [found, setFound] = useState(/** @type {Awaited<ReturnType<typeof states>>|null} */ (null));
   const [values, setValues] = useState(/** @type {(import('../core/series.js').Range & {grid: Grid})|null} */ (null));
   const [error, setError] = useState(/** @type {import('../core/api.js').ApiError|null} */ (null));
   const alerting = rule.type === 'alerting', query = alerting ? rule.query : selectorOf(rule);
-  const asked = !(alerting && rule.language === 'sql');
+  const sql = alerting && rule.language === 'sql';
   usePoll(async (signal) => {
     const grid = gridNow();
     try {
       const [when, what] = await Promise.all([
         alerting ? states(selectorOf(rule), '', (m) => JSON.stringify(m), { db: group.database, signal }) : null,
-        asked ? ask.read('readRange', 'query_range', { query, ...grid }, [grid, most], { signal, background: true,
-          db: group.database }) : null]);
+        sql ? tried(rule, group, signal) : ask.read('readRange', 'query_range', { query, ...grid }, [grid, most],
+          { signal, background: true, db: group.database })]);
       setFound(when);
-      setValues(what && { ...what, grid });
+      setValues({ grid, ...what });
       setError(null);
     } catch (e) {
       if (!isAbort(e)) setError(described(e));
     }
-  }, 10_000);
+  }, sql ? 60_000 : 10_000); // a statement of SQL runs once for each step
   const names = found ? [...found.states.keys()] : [];
   return html`${error && html`<${ErrorBox} error=${error} />`}
     ${alerting && found && html`<h3>History <span class="soft">of the range, a step is ${stepText(found.grid.step)}

@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from '../lib/ui.js';
 import { described, isAbort } from '../core/api.js';
 import { count, duration, plural } from '../core/format.js';
-import { documentOf, documents, labelsOf, save, trial } from '../core/rules.js';
+import { documentOf, documents, labelsOf, linesOf, save, trial } from '../core/rules.js';
 import { closed } from '../core/state.js';
 import { ask } from '../ui/ask.js';
 import { ErrorBox } from '../ui/error.js';
@@ -104,11 +104,7 @@ function Outcome({ trial: t, alert }) {
   const place = (/** @type {number} */ s) => Math.round((s - t.from) / t.step);
   const fired = t.series.flatMap((s) => s.states).filter((s) => s.state === 'firing');
   const long = fired.reduce((sum, s) => sum + s.to - s.from + t.step, 0), all = t.series.length + t.left_out;
-  const lines = t.series.slice(0, most).map((s) => {
-    const values = /** @type {(number|null)[]} */ (new Array(place(t.to) + 1).fill(null));
-    for (const [at, text] of s.points) if (Number.isFinite(Number(text))) values[place(at)] = Number(text);
-    return { metric: s.labels, values };
-  });
+  const lines = linesOf(t, most);
   return html`<p><b>${alert ? fired.length === 0 ? 'It would not have fired over the last day'
       : `It would have fired ${plural(fired.length, 'time')} over the last day, for ${duration(long * 1000)} in all`
     : `It would have written ${plural(all, 'series', 'series')} over the last day`}</b>
