@@ -29,8 +29,8 @@ func literalOf(x parse.Expr, kinds ...parse.LiteralKind) (string, bool) {
 	return lit.Text, true
 }
 
-// configure does the calls of set_config and pg_sleep of a statement that runs. Each has to be a column of a query of one row, so
-// that it is called once: which rows a query has is not known before.
+// configure does the calls of set_config and pg_sleep of a statement that runs. Each has to be a column of a query of
+// one row, so that it is called once: which rows a query has is not known before.
 func (k *conn) configure(ctx context.Context, st parse.Statement, list []config) error {
 	if len(list) == 0 {
 		return nil

@@ -4,6 +4,7 @@
 //	pgwire.go conn.go frame.go        connections, their ends, messages as they arrive
 //	startup.go binding.go             how a connection begins; requests to end a statement; what binds it to TLS
 //	settings.go config.go             parameters of a session; set_config
+//	backends.go                       ending other connections; pg_sleep
 //	commands.go transactions.go       SET, BEGIN and others that are no SQL of ours
 //	simple.go extended.go portal.go   queries, prepared statements, their rows
 //	copy.go copyin.go copyrows.go     COPY to and from the client

@@ -181,7 +181,7 @@ func ofProcesses(s *parse.SelectStmt) bool {
 		strings.EqualFold(t.Name[1].Name, "process_list")
 }
 
-// endsConnections reports whether a query does nothing but end connections of PostgreSQL's protocol or their statements.
+// endsConnections reports whether a query only ends connections of PostgreSQL's protocol, or their statements.
 func endsConnections(s *parse.SelectStmt) bool {
 	body, ok := s.Query.Body.(*parse.Select)
 	if !ok || len(s.Query.With) > 0 || len(body.From) > 0 || !constants(body.Where, body.Having) {

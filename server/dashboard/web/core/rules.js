@@ -147,9 +147,9 @@ const milliseconds = (s = 0) => `${Math.round(s * 1000)}ms`;
  * @param {Rule} rule
  * @param {Group} group
  */
-export const tryable = (rule, group) => JSON.stringify({ groups: [{ name: group.name, interval: milliseconds(group.interval),
-  rules: [{ alert: rule.name, language: rule.language,
-    expr: rule.query, for: milliseconds(rule.duration), keep_firing_for: milliseconds(rule.keepFiringFor),
+export const tryable = (rule, group) => JSON.stringify({ groups: [{ name: group.name,
+  interval: milliseconds(group.interval), rules: [{ alert: rule.name, language: rule.language, expr: rule.query,
+    for: milliseconds(rule.duration), keep_firing_for: milliseconds(rule.keepFiringFor),
     labels: rule.labels ?? {} }] }] });
 
 /**
@@ -214,7 +214,8 @@ const path = (/** @type {string} */ name) => `v1/rules/${encodeURIComponent(name
  * @returns {Promise<Trial>}
  */
 export const trial = (document, signal, range) =>
-  json(`v1/rules/try${range ? `?from=${range.start}&to=${range.end}` : ''}`, { method: 'POST', body: document, headers: yaml, signal, background: true });
+  json(`v1/rules/try${range ? `?from=${range.start}&to=${range.end}` : ''}`,
+    { method: 'POST', body: document, headers: yaml, signal, background: true });
 
 /** documents lists the names of the documents. @returns {Promise<string[]>} */
 export const documents = async () =>
