@@ -234,9 +234,6 @@ func (c *checker) leftOver(state *manifest.State) {
 	var found []stranger
 	for _, e := range entries {
 		switch {
-		case e.Cold && !e.Unfinished && !listed[e.File] && slices.Contains(state.Retired, e.File):
-			c.note("%s/%s is in no table: the server removes its object and it, once no backup names it",
-				parts.DirName, e)
 		case e.Unfinished || !listed[e.File] && slices.Contains(state.Retired, e.File):
 			c.note("%s/%s is in no table: the next start removes it", parts.DirName, e)
 		case e.Cold && slices.Contains(entries, parts.Entry{File: e.File}):

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"path"
@@ -23,7 +24,15 @@ type ColdOptions struct {
 	Timeout time.Duration
 	// Cache keeps what was read of objects; nil: nothing does.
 	Cache *blockcache.Cache
+	// Keep is how long a manifest in the bucket counts after the next one was put: no object that it names is removed,
+	// nor any younger one. Default 7 days.
+	Keep time.Duration
 }
+
+// keepManifests is the default of ColdOptions.Keep.
+const keepManifests = 7 * 24 * time.Hour
+
+func (c *ColdOptions) keep() time.Duration { return cmp.Or(c.Keep, keepManifests) }
 
 // coldBefore is the time before which rows of a table are cold; the earliest possible if they never are.
 func (v *inventory) coldBefore(t *schema.Table) int64 {
@@ -107,7 +116,7 @@ type ColdStats struct {
 	Bytes       int64  `json:"bytes"`
 	LocalBytes  int64  `json:"local_bytes"`
 	Waiting     int    `json:"waiting"`   // parts that were old enough and had not moved, as of the last pass
-	ToRemove    int    `json:"to_remove"` // objects that no part needs any more
+	ToRemove    int    `json:"to_remove"` // objects that no part needs, as of the last look through the bucket
 	Moved       int64  `json:"moved"`     // parts, since the start
 	MovedBytes  int64  `json:"moved_bytes"`
 	Failures    int64  `json:"failures"`               // moves that failed, since the start

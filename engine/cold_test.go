@@ -112,7 +112,7 @@ func coldOptions(t testing.TB, o Options) (Options, *badBucket) {
 	}
 	b := &badBucket{Bucket: dir}
 	o.CacheBytes = 1 // each query reads
-	o.Cold = &ColdOptions{Bucket: b, After: time.Nanosecond, Timeout: time.Minute}
+	o.Cold = &ColdOptions{Bucket: b, After: time.Nanosecond, Timeout: time.Minute, Keep: time.Nanosecond}
 	return o, b
 }
 
@@ -121,8 +121,7 @@ func coldOptions(t testing.TB, o Options) (Options, *badBucket) {
 func settleCold(t *testing.T, e *Engine, b bucket.Bucket, when string) {
 	t.Helper()
 	for range 3 {
-		e.mover.buried = time.Time{}
-		if err := e.mover.pass(ctx); err != nil {
+		if err := passNow(e); err != nil {
 			t.Fatalf("%s: %v", when, err)
 		}
 	}
@@ -166,10 +165,17 @@ func settleCold(t *testing.T, e *Engine, b bucket.Bucket, when string) {
 	}
 }
 
+// passNow does a pass of the mover in which all is due.
+func passNow(e *Engine) error {
+	e.mover.swept, e.mover.snapshots.due, e.mover.holder.looked = time.Time{}, time.Time{}, time.Time{}
+	return e.mover.pass(ctx)
+}
+
+// objectsOf are the objects of parts in the bucket.
 func objectsOf(t *testing.T, b bucket.Bucket) []string {
 	t.Helper()
 	names := []string{}
-	if err := b.List(ctx, "", func(o bucket.Object) error {
+	if err := b.List(ctx, "parts/", func(o bucket.Object) error {
 		names = append(names, o.Name)
 		return nil
 	}); err != nil {
@@ -252,6 +258,7 @@ func TestColdCrash(t *testing.T) {
 			disk = disk.Crash(r)
 			o.FS = disk
 			b.set(nil, nil)
+			restorable(t, b, when)
 			e := mustOpen(t, o)
 			if aside := e.SetAside(); len(aside) > 0 {
 				t.Fatalf("%s: damage after a mere crash: %v", when, aside)
@@ -297,8 +304,7 @@ func coldCrash(t *testing.T, o Options, w *workload, when string) []model {
 			possible = []model{w.model}
 		}
 		if err == nil {
-			e.mover.buried = time.Time{}
-			e.mover.pass(ctx)
+			_ = passNow(e) // told by Cold
 			if e.Cold().LastFailure == "" {
 				continue
 			}

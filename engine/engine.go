@@ -56,7 +56,8 @@
 //	files.go                             parts on their way in and out; package parts is where they lie
 //	expiry.go sizebound.go sweep.go      what goes
 //	sizegroups.go                        in which order max_size takes parts
-//	cold.go mover.go                     parts that go to a bucket, objects that nobody needs
+//	cold.go mover.go coldsweep.go        parts that go to a bucket, objects that nobody needs
+//	epoch.go manifestobjects.go          who uses the bucket, the manifests in it
 //	part.go guard.go damage.go           open parts, and those that are damaged
 //	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
 //	turns.go                             the first rows by time
@@ -67,10 +68,7 @@
 //	labelvalues.go symbols.go            values of a label, and their numbers
 //	textsizes.go                         bytes of texts by groups of series
 //	backups.go restore.go                copies, and stores made of them
-//	standbymetrics.go                    figures of both
-//	primary.go                           what a standby asks for, and whether it has what was written
-//	standby.go standbystate.go standbylog.go   a store that follows another: manifest and parts, log
-//	promote.go                           a standby that takes over
+//	restorebucket.go                     a store made of a bucket
 //	check.go rebuild.go                  verifying, a manifest of what parts say
 //	metrics.go tablemetrics.go           figures
 //

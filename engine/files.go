@@ -37,11 +37,10 @@ type partFiles struct {
 	strays  []uint64   // never listed and never to be: retired by the next edit, then removed
 	removed []uint64   // removed since the last part was published
 	swept   []uint64   // retired files that are gone for good
-	// stubs are the files that have a stub, whose object is removed before it: of cold parts, and of parts that are on
-	// their way to the bucket. dead are those of them whose part is gone; news: since graves was asked.
+	// stubs are the files that have a stub: of cold parts, and of parts that are on their way to the bucket. dead are
+	// those of them whose part is gone.
 	stubs map[uint64]bool
 	dead  []uint64
-	news  bool
 }
 
 // open opens the file of a part.
@@ -122,7 +121,7 @@ func (f *partFiles) stray(file uint64) {
 	f.strays = append(f.strays, file)
 }
 
-// unlink removes the file of a part that is in no list. One with a stub is gone once its object is, see mover.bury.
+// unlink removes the file of a part that is in no list. One with a stub is gone once the stub is, see mover.bury.
 func (f *partFiles) unlink(file uint64) error {
 	if err := f.store.Remove(parts.Entry{File: file}); err != nil {
 		return err
@@ -130,7 +129,7 @@ func (f *partFiles) unlink(file uint64) error {
 	f.mu.Lock()
 	buries := f.stubs[file]
 	if buries && !slices.Contains(f.dead, file) {
-		f.dead, f.news = append(f.dead, file), true
+		f.dead = append(f.dead, file)
 	}
 	f.mu.Unlock()
 	if !buries {
@@ -161,19 +160,11 @@ func (f *partFiles) lackStub(file uint64) {
 	f.dead = slices.DeleteFunc(f.dead, func(d uint64) bool { return d == file })
 }
 
-// graves are the stubs whose parts are gone. news: there are some since the last call.
-func (f *partFiles) graves() (dead []uint64, news bool) {
+// graves are the stubs whose parts are gone.
+func (f *partFiles) graves() []uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	dead, news, f.news = slices.Clone(f.dead), f.news, false
-	return dead, news
-}
-
-// deadCount is the number of graves.
-func (f *partFiles) deadCount() int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return len(f.dead)
+	return slices.Clone(f.dead)
 }
 
 // gone notes a file that is not there any more.

@@ -15,30 +15,34 @@ import (
 	"varve/engine/bucket"
 	"varve/engine/manifest"
 	"varve/engine/parts"
-	"varve/engine/vfs"
-	"varve/sst"
 )
 
-// mover moves old parts to a bucket and removes objects that no part needs any more. Each step leaves what the next
-// one, or the next start, needs to go on:
+// mover moves old parts to a bucket, puts the manifest there, and removes objects that nothing names any more. Each
+// step leaves what the next one, or the next start, needs to go on:
 //
 //  1. The stub is published beside the part. It names the object, so from here on no object is without a name here.
 //  2. The part is uploaded, then read back and held against its checksum.
 //  3. One edit of the manifest makes the part cold, and readers get the stub.
 //  4. The file of the whole part is removed, once its last reader is done.
+//  5. The manifest that names the object is put to the bucket.
 //
-// A start that finds a stub beside a part that is not cold goes on at 2. A part that is merged or dropped before 3
-// leaves a stub whose object is removed first. Safe for concurrent use.
+// A start that finds a stub beside a part that is not cold goes on at 2. Of a part that is gone the stub is removed,
+// and the object once it is a week old and no manifest of the last week names it, see sweep. Nothing is moved, put or
+// removed unless the last epoch of the prefix is this store's. Safe for concurrent use.
 type mover struct {
 	*inventory
 	merger *merger
 	store  string // whose objects are removed; empty: the store has no name that lasts
 
-	moving sync.Mutex // held while parts move: one at a time
+	moving    sync.Mutex // held while parts move: one at a time; protects what follows
+	holder    holder
+	snapshots snapshots
+	guest     bool   // the prefix is another server's, and this store reads there what its manifest names
+	stuck     uint64 // the part whose move failed last: others go first
 
 	mu       sync.Mutex // protects what follows
 	swept    time.Time  // when the bucket was last looked through
-	buried   time.Time  // when graves were last looked at
+	unnamed  int        // objects that no part needs, as of then
 	moved    int64
 	bytes    int64
 	failures int64
@@ -51,10 +55,6 @@ type mover struct {
 const (
 	// sweepPeriod is how often the bucket is looked through for objects that nothing names.
 	sweepPeriod = 24 * time.Hour
-	// orphanAge is the age from which on such an object is removed.
-	orphanAge = 7 * 24 * time.Hour
-	// buryPeriod is how often objects are tried to be removed that could not be before.
-	buryPeriod = time.Minute
 	// sweepAgain is how long a look through the bucket that failed is not repeated.
 	sweepAgain = time.Hour
 	// remindPeriod is how often the log says that passes still fail.
@@ -69,9 +69,20 @@ var errOtherBucket = errors.New("the bucket has no object of the cold parts: it 
 // errOtherBytes is wrapped by the error for an object that is not what was uploaded.
 var errOtherBytes = errors.New("the bucket holds other bytes than were uploaded")
 
-// loop moves parts until the store closes.
+func newMover(v *inventory, merger *merger) *mover {
+	m := &mover{inventory: v, merger: merger, store: v.manifest.State().Store}
+	if c := v.o.Cold; c != nil {
+		m.holder = holder{fs: v.o.FS, bucket: c.Bucket, dir: v.o.Dir, store: m.store, now: v.o.Now}
+		m.snapshots = snapshots{bucket: c.Bucket, store: m.store, now: v.o.Now}
+	}
+	return m
+}
+
+// loop moves parts until the store closes: at once, and then at each tick.
 func (m *mover) loop(ctx context.Context) {
-	m.tending(ctx, nil, func() {
+	now := make(chan struct{}, 1)
+	now <- struct{}{}
+	m.tending(ctx, now, func() {
 		if err := m.pass(ctx); ctx.Err() == nil {
 			m.tell(err)
 		}
@@ -103,28 +114,26 @@ func (m *mover) tell(err error) {
 func (m *mover) pass(ctx context.Context) error {
 	m.moving.Lock()
 	defer m.moving.Unlock()
-	failed := m.bury(ctx)
-	known, waiting := false, 0
-	for _, r := range m.catalog.Load().inOrder() {
-		list := m.ripe(r)
-		waiting += len(list)
-		for _, p := range list {
-			if ctx.Err() != nil || m.space.readOnly() != nil {
-				return failed
-			}
-			var err error
-			if !known {
-				err = m.know(ctx)
-				known = err == nil
-			}
-			if err == nil {
-				err = m.move(ctx, r, p)
-			}
-			m.note(p, err)
-			if failed = errors.Join(failed, err); err != nil {
-				break // of this table; the next pass tries again
-			}
+	failed := m.bury()
+	list := m.candidates()
+	waiting := len(list)
+	for i, c := range list {
+		if ctx.Err() != nil || m.space.readOnly() != nil {
+			return failed
+		}
+		err := m.hold(ctx)
+		held := err == nil
+		if held {
+			err = m.move(ctx, c.region, c.part)
+		}
+		m.note(c.part, err)
+		if err == nil {
 			waiting--
+			continue
+		}
+		failed = errors.Join(failed, err)
+		if m.stuck = c.part.meta.File; !held || isAway(err) || i == maxFailed {
+			break // each other move would fail and wait as well
 		}
 	}
 	m.mu.Lock()
@@ -132,7 +141,111 @@ func (m *mover) pass(ctx context.Context) error {
 		m.why = "" // what failed has moved, or its part is gone
 	}
 	m.mu.Unlock()
-	return errors.Join(failed, m.sweep(ctx))
+	if m.guest {
+		return failed
+	}
+	return errors.Join(failed, m.snapshot(ctx), m.sweep(ctx))
+}
+
+// maxFailed bounds the moves of a pass that fail for the sake of their parts.
+const maxFailed = 16
+
+// candidate is a part that is to move.
+type candidate struct {
+	region *region
+	part   *part
+}
+
+// candidates are the parts that are to move, that which failed last at the end.
+func (m *mover) candidates() (list []candidate) {
+	for _, r := range m.catalog.Load().inOrder() {
+		for _, p := range m.ripe(r) {
+			list = append(list, candidate{r, p})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b candidate) int {
+		switch m.stuck {
+		case a.part.meta.File:
+			return 1
+		case b.part.meta.File:
+			return -1
+		}
+		return 0
+	})
+	return list
+}
+
+// hold makes sure that the prefix is this store's.
+func (m *mover) hold(ctx context.Context) error {
+	if m.store == "" {
+		return errNoName
+	}
+	return m.holder.hold(ctx, m.know)
+}
+
+// errNoName is the error of a store that cannot name objects after itself.
+var errNoName = errors.New("the store has no name that lasts: the manifest could not be written")
+
+// holdWait bounds the wait for the bucket at a start.
+const holdWait = 5 * time.Second
+
+// begin holds the prefix when the store starts. Another server's prefix is an error, unless the manifest names objects
+// of other stores: then the store was made of a backup, and reads there. A bucket that does not answer is asked later.
+func (m *mover) begin(ctx context.Context) error {
+	if m.o.Cold == nil || m.reads {
+		return nil
+	}
+	m.moving.Lock()
+	defer m.moving.Unlock()
+	ctx, end := context.WithTimeout(ctx, holdWait)
+	defer end()
+	err := m.hold(ctx)
+	var other *OtherServerError
+	switch {
+	case errors.As(err, &other) && other.Other.Store != m.store && m.namesOthers():
+		m.guest = true
+		m.o.Logger.Warn("cold parts are read of another server's prefix; none moves there", "error", err)
+	case other != nil:
+		return err
+	case err != nil:
+		m.o.Logger.Warn("cold parts: the bucket cannot be used yet, it is tried again", "bucket",
+			m.o.Cold.Bucket.String(), "error", err)
+	}
+	return nil
+}
+
+// namesOthers reports whether the manifest names objects of other stores.
+func (m *mover) namesOthers() bool {
+	for _, t := range m.manifest.State().Tables {
+		for _, p := range t.Parts {
+			if p.Location != "" && !parts.IsOwn(m.store, p.Object()) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// snapshot puts the manifest to the bucket, if it is time for it.
+func (m *mover) snapshot(ctx context.Context) error {
+	state := m.manifest.State()
+	if m.store == "" || state.Edit == m.snapshots.edit || m.o.Now().Before(m.snapshots.due) {
+		return nil
+	}
+	if err := m.hold(ctx); err != nil {
+		return err
+	}
+	return m.snapshots.put(ctx, m.holder.held.Number, state)
+}
+
+// awayError is an error of the bucket that other parts would meet as well.
+type awayError struct{ error }
+
+func (e awayError) Unwrap() error { return e.error }
+
+func isAway(err error) bool {
+	var away awayError
+	return errors.As(err, &away)
 }
 
 // know looks for objects of this store that the manifest names. A bucket that has none of some is not the one that the
@@ -235,7 +348,7 @@ func (m *mover) stub(ctx context.Context, p *part) (*parts.Stub, error) {
 		}
 	}
 	if m.store == "" {
-		return nil, errors.New("the store has no name that lasts: the manifest could not be written")
+		return nil, errNoName
 	}
 	pages, err := p.file.Pages(ctx)
 	if err != nil {
@@ -251,6 +364,9 @@ func (m *mover) upload(ctx context.Context, file uint64, s *parts.Stub) error {
 	err := m.files.local.Whole(parts.Entry{File: file},
 		func(in io.ReaderAt, size int64) error { return b.Put(ctx, s.Object, in, size) })
 	if err != nil && !errors.Is(err, bucket.ErrExists) {
+		if !errors.Is(err, bucket.ErrSource) {
+			err = awayError{err}
+		}
 		return err
 	}
 	sum, err := parts.Checksum(ctx, s.Size, func(p []byte, off int64) error { return b.Read(ctx, s.Object, p, off) })
@@ -259,8 +375,10 @@ func (m *mover) upload(ctx context.Context, file uint64, s *parts.Stub) error {
 		return fmt.Errorf("%w: %w", errOtherBytes, err)
 	case err == nil && sum != s.Checksum:
 		return fmt.Errorf("%w: checksum %08x, want %08x", errOtherBytes, sum, s.Checksum)
+	case err != nil:
+		return awayError{err}
 	}
-	return err
+	return nil
 }
 
 // discard removes an object and the stub that names it.
@@ -319,108 +437,6 @@ func (m *mover) demote(r *region, p *part, s *parts.Stub) error {
 	return nil
 }
 
-// bury removes the objects of parts that are gone, then their stubs. What a backup in the data directory names stays
-// until the backup is dropped.
-func (m *mover) bury(ctx context.Context) error {
-	graves, news := m.files.graves()
-	m.mu.Lock()
-	due := len(graves) > 0 && (news || m.o.Now().Sub(m.buried) >= buryPeriod)
-	if due {
-		m.buried = m.o.Now()
-	}
-	m.mu.Unlock()
-	if !due {
-		return nil
-	}
-	held, err := heldObjects(m.o.FS, m.o.Dir)
-	if err != nil {
-		return err
-	}
-	for _, file := range graves {
-		s, err := m.files.local.Stub(file)
-		switch {
-		case vfs.NotExist(err): // it was never published
-			m.files.lackStub(file)
-		case err != nil && !errors.Is(err, sst.ErrCorrupt):
-			return err
-		case err == nil && held[s.Object]:
-			continue
-		case err == nil:
-			err = m.discard(ctx, file, s.Object)
-			m.files.objects.Drop(s.Object)
-		default: // the sweep finds the object
-			err = m.discard(ctx, file, "")
-		}
-		if err != nil && !vfs.NotExist(err) {
-			return fmt.Errorf("part %s: its object cannot be removed: %w", parts.Name(file), err)
-		}
-		m.files.gone(file)
-	}
-	return nil
-}
-
-// sweep looks through the bucket once a day; sooner after it failed.
-func (m *mover) sweep(ctx context.Context) error {
-	m.mu.Lock()
-	now := m.o.Now()
-	due := m.store != "" && now.Sub(m.swept) >= sweepPeriod
-	if due {
-		m.swept = now.Add(sweepAgain - sweepPeriod)
-	}
-	m.mu.Unlock()
-	if !due {
-		return nil
-	}
-	oldest := now.Add(-orphanAge)
-	err := m.removeOrphans(ctx, oldest)
-	if err == nil {
-		_, err = bucket.RemoveUnfinished(ctx, m.o.Cold.Bucket, oldest)
-	}
-	if err != nil && !errors.Is(err, errors.ErrUnsupported) {
-		return fmt.Errorf("sweep: %w", err)
-	}
-	m.mu.Lock()
-	m.swept = now
-	m.mu.Unlock()
-	return nil
-}
-
-// removeOrphans removes objects of this store that nothing names and that are older than a time: what is left of stubs
-// that were lost.
-func (m *mover) removeOrphans(ctx context.Context, oldest time.Time) error {
-	named, err := heldObjects(m.o.FS, m.o.Dir)
-	if err == nil {
-		err = stubObjects(m.files.local, named)
-	}
-	if err != nil {
-		return err
-	}
-	for _, t := range m.manifest.State().Tables {
-		for _, p := range t.Parts {
-			named[p.Object()] = true
-		}
-	}
-	var orphans []string
-	err = m.o.Cold.Bucket.List(ctx, parts.ObjectPrefix(m.store), func(o bucket.Object) error {
-		if !named[o.Name] && !o.Modified.IsZero() && o.Modified.Before(oldest) && len(orphans) < maxOrphans {
-			orphans = append(orphans, o.Name)
-		}
-		return nil
-	})
-	for _, object := range orphans {
-		if err == nil {
-			err = m.o.Cold.Bucket.Remove(ctx, object)
-		}
-		if err == nil {
-			m.o.Logger.Info("an object that nothing names was removed", "object", object)
-		}
-	}
-	return err
-}
-
-// maxOrphans bounds what one sweep removes.
-const maxOrphans = 10_000
-
 // stats is what Cold returns.
 func (m *mover) stats() (s ColdStats) {
 	for _, t := range m.manifest.State().Tables {
@@ -434,9 +450,9 @@ func (m *mover) stats() (s ColdStats) {
 		return s
 	}
 	s.Bucket = m.o.Cold.Bucket.String()
-	s.ToRemove = m.files.deadCount()
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	s.ToRemove = m.unnamed
 	s.Waiting = m.waiting
 	s.Moved, s.MovedBytes, s.Failures, s.LastFailure = m.moved, m.bytes, m.failures, m.why
 	return s
@@ -448,9 +464,10 @@ var (
 	coldBytes = prometheus.NewDesc("varve_cold_bytes",
 		"Bytes of cold parts, in the bucket and of their stubs in the data directory.", []string{"place"}, nil)
 	coldWaiting = prometheus.NewDesc("varve_cold_parts_waiting", "Parts that are old enough to move.", nil, nil)
-	coldGraves  = prometheus.NewDesc("varve_cold_objects_to_remove", "Objects whose parts are gone.", nil, nil)
-	coldMoved   = prometheus.NewDesc("varve_cold_moved_parts_total", "Parts that moved to the bucket.", nil, nil)
-	coldFailed  = prometheus.NewDesc("varve_cold_move_failures_total", "Moves that failed; they are tried again.", nil,
+	coldGraves  = prometheus.NewDesc("varve_cold_objects_to_remove",
+		"Objects that no part needs any more, as of the last look through the bucket.", nil, nil)
+	coldMoved  = prometheus.NewDesc("varve_cold_moved_parts_total", "Parts that moved to the bucket.", nil, nil)
+	coldFailed = prometheus.NewDesc("varve_cold_move_failures_total", "Moves that failed; they are tried again.", nil,
 		nil)
 )
 

@@ -108,10 +108,8 @@ func Open(o Options) (_ *Engine, err error) {
 		return nil, denied(o.WALDir, err)
 	}
 	e.assemble()
-	if o.Follow != nil {
-		if e.standby, err = newStandby(e, st, disk); err != nil {
-			return nil, denied(o.WALDir, err)
-		}
+	if err := e.mover.begin(e.run); err != nil {
+		return nil, err
 	}
 	st.log, st.committer, st.flusher, st.census, st.backups = e.log, e.committer, e.flusher, e.census, e.backups
 	if o.Follow != nil {
@@ -242,7 +240,7 @@ func (e *Engine) assemble() {
 	e.backups = &Backups{inventory: e.inventory, door: e.door, flusher: e.flusher}
 	e.expiry = &expiry{inventory: e.inventory, merger: e.merger, exchanger: x, backups: e.backups,
 		parts: e.metrics.ExpiredParts}
-	e.mover = &mover{inventory: e.inventory, merger: e.merger, store: e.manifest.State().Store}
+	e.mover = newMover(e.inventory, e.merger)
 	e.sizes = &sizeBound{inventory: e.inventory, damages: e.damages, merger: e.merger, exchanger: x,
 		grown: make(chan struct{}, 1), known: map[string]*sizeState{}}
 	e.flusher.grown = e.sizes.look

@@ -24,31 +24,12 @@ const restoringText = "varve restore makes a data directory here. If there is no
 // new, empty, or left by an earlier Restore that was cut short. After a crash it is whole, or as it was before, or Open
 // refuses it.
 func Restore(fs vfs.FS, backup, dir string, state *manifest.State) (err error) {
-	if err := fs.MkdirAll(dir); err != nil {
-		return err
-	}
-	lock, err := fs.Lock(path.Join(dir, "LOCK"))
-	if errors.Is(err, vfs.ErrLocked) {
-		return fmt.Errorf("%s is in use by a server, or by another restore: %w", dir, err)
-	}
+	lock, err := beginRestore(fs, dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
-	if err := clearUnfinished(fs, dir); err != nil {
-		return err
-	}
-	err = vfs.Publish(fs, dir, RestoringName, func(f vfs.File) error {
-		_, err := io.WriteString(f, restoringText)
-		return err
-	})
 	from, to := parts.At(fs, backup), parts.At(fs, dir)
-	if err == nil {
-		err = to.Make()
-	}
-	if err != nil {
-		return err
-	}
 	for _, t := range state.Tables {
 		for _, p := range t.Parts {
 			if err := to.Copy(from, entryOf(p.File, p.Location)); err != nil {
@@ -56,8 +37,40 @@ func Restore(fs vfs.FS, backup, dir string, state *manifest.State) (err error) {
 			}
 		}
 	}
+	return endRestore(fs, dir, manifest.OfCopy(state))
+}
+
+// beginRestore marks a data directory as one that is being made, and locks it.
+func beginRestore(fs vfs.FS, dir string) (lock io.Closer, err error) {
+	if err := fs.MkdirAll(dir); err != nil {
+		return nil, err
+	}
+	lock, err = fs.Lock(path.Join(dir, "LOCK"))
+	if errors.Is(err, vfs.ErrLocked) {
+		return nil, fmt.Errorf("%s is in use by a server, or by another restore: %w", dir, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err = clearUnfinished(fs, dir); err == nil {
+		err = vfs.Publish(fs, dir, RestoringName, func(f vfs.File) error {
+			_, err := io.WriteString(f, restoringText)
+			return err
+		})
+	}
+	if err == nil {
+		err = parts.At(fs, dir).Make()
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
+}
+
+// endRestore makes all that was restored durable, and then the manifest.
+func endRestore(fs vfs.FS, dir string, state *manifest.State) error {
 	// The directory of the parts is synced even if no part was copied: some may have been removed.
-	if err := to.Sync(); err != nil {
+	if err := parts.At(fs, dir).Sync(); err != nil {
 		return err
 	}
 	for _, d := range []string{dir, path.Dir(path.Clean(dir))} {
@@ -65,7 +78,7 @@ func Restore(fs vfs.FS, backup, dir string, state *manifest.State) (err error) {
 			return err
 		}
 	}
-	if err := manifest.Write(fs, dir, state); err != nil {
+	if err := manifest.Replace(fs, dir, state); err != nil {
 		return err
 	}
 	if err := fs.Remove(path.Join(dir, RestoringName)); err != nil {
@@ -86,6 +99,7 @@ func clearUnfinished(fs vfs.FS, dir string) error {
 		switch {
 		case n == "LOCK" || n == RestoringName || n == RestoringName+vfs.TempSuffix:
 		case begun && (n == parts.DirName || n == manifest.FileName+vfs.TempSuffix):
+		case begun && (n == EpochsName || n == EpochsName+vfs.TempSuffix): // its ids may be in the bucket
 		default:
 			return fmt.Errorf("%s is not empty: it holds %s", dir, n)
 		}

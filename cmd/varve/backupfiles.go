@@ -8,12 +8,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"varve/engine/manifest"
+	"varve/engine/parts"
 	"varve/engine/vfs"
 
 	"varve/cmd/varve/client"
@@ -69,7 +69,7 @@ func filesOf(state *manifest.State) []string { return append(partsOf(state), man
 func partsOf(state *manifest.State) (names []string) {
 	for _, t := range state.Tables {
 		for _, p := range t.Parts {
-			names = append(names, path.Join("parts", fmt.Sprintf("%08d.part", p.File)))
+			names = append(names, parts.WhereEntry(p.File, p.Location != ""))
 		}
 	}
 	return names

@@ -59,6 +59,7 @@ func (backupCommand) Help() string {
 // Help is what varve restore --help says besides.
 func (restoreCommand) Help() string {
 	return examples("varve restore /backup/monday --data /var/lib/varve", "varve restore /backup/monday --check",
+		"varve restore --from s3://logs/varve --wal-dir /old/wal --data /var/lib/varve",
 		"zstd -dc app.tar.zst | varve restore - --data /var/lib/varve --tables public.app")
 }
 

@@ -36,6 +36,8 @@ var (
 	ErrExists = errors.New("there is an object of that name")
 	// ErrShort is wrapped by the error of Read for a range that reaches past the end of the object.
 	ErrShort = errors.New("the object is shorter")
+	// ErrSource is wrapped by the error of Put for bytes that could not be read from the caller.
+	ErrSource = errors.New("the bytes to be put cannot be read")
 )
 
 // Bucket is a flat set of objects by name. Where an object is called a, none may be called a/b: a directory cannot hold

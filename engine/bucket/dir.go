@@ -150,7 +150,7 @@ func (d *dir) write(ctx context.Context, name string, body io.ReaderAt, size int
 			break
 		}
 		if n, failed := body.ReadAt(buf, off); n < len(buf) {
-			err = fmt.Errorf("%w: %w", errSource, failed)
+			err = fmt.Errorf("%w: %w", ErrSource, failed)
 			break
 		}
 		_, err = f.Write(buf)

@@ -37,9 +37,6 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errSource is wrapped by the error for bytes that could not be read from the caller.
-var errSource = errors.New("the bytes to be put cannot be read")
-
 // Put sends small objects in one request, and others in parts. It looks first, because there are stores that do not
 // honour If-None-Match.
 func (s *s3) Put(ctx context.Context, name string, body io.ReaderAt, size int64) error {
@@ -248,7 +245,7 @@ func (s *s3) sum(ctx context.Context, body io.ReaderAt, from, n int64) (sums, er
 		}
 		m, err := io.ReadFull(src, buf[:min(int64(len(buf)), n-done)])
 		if err != nil {
-			return sums{}, fmt.Errorf("%w: %w", errSource, err)
+			return sums{}, fmt.Errorf("%w: %w", ErrSource, err)
 		}
 		done += int64(m)
 		if _, err := to.Write(buf[:m]); err != nil {
@@ -308,7 +305,7 @@ func (s *source) cause(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil && s.err != nil {
-		return fmt.Errorf("%w: %w", errSource, s.err)
+		return fmt.Errorf("%w: %w", ErrSource, s.err)
 	}
 	return err
 }

@@ -144,7 +144,7 @@ func Final(err error) bool { return err != nil && !passes(err) }
 
 // passes reports whether another attempt may do what this one did not.
 func passes(err error) bool {
-	if isAnswer(err) || errors.Is(err, errSource) || errors.Is(err, errKeys) {
+	if isAnswer(err) || errors.Is(err, ErrSource) || errors.Is(err, errKeys) {
 		return false
 	}
 	var said minio.ErrorResponse

@@ -23,10 +23,34 @@ func Read(fs vfs.FS, dir string) (s *State, whole bool, err error) {
 
 // Write makes the manifest of another directory with the given state, whose parts are there and nothing else: no log,
 // no files that were left over, and another store.
-func Write(fs vfs.FS, dir string, s *State) error {
+func Write(fs vfs.FS, dir string, s *State) error { return Replace(fs, dir, OfCopy(s)) }
+
+// OfCopy is the state of a copy of the store: another store, without a log and without files that were left over.
+func OfCopy(s *State) *State {
 	c := *s
-	c.Store, c.Log, c.Retired, c.Standing = "", LogRange{}, nil, Standing{}
-	return Replace(fs, dir, &c)
+	c.Store, c.Log, c.Retired = "", LogRange{}, nil
+	return &c
+}
+
+// Encode returns the bytes of a manifest with the given state as its snapshot and no edits.
+func Encode(s *State) ([]byte, error) {
+	b, _, err := encodeFile(s)
+	return b, err
+}
+
+// Decode returns the state of what Encode gave; other bytes are ErrCorrupt.
+func Decode(b []byte) (*State, error) {
+	s, whole, err := new(Manifest).read(b)
+	if err == nil && !whole {
+		err = fmt.Errorf("%w: it does not end with a whole edit", ErrCorrupt)
+	}
+	if err == nil {
+		err = s.reachable()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // Replace makes the manifest of a directory with the given state.

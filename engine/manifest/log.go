@@ -224,14 +224,10 @@ func (m *Manifest) abandon() {
 // rewrite publishes a new file with s as its snapshot.
 func (m *Manifest) rewrite(s *State) error {
 	m.abandon()
-	body, err := encodeSnapshot(s)
+	frame, length, err := encodeFile(s)
 	if err != nil {
-		return fmt.Errorf("manifest: %w", err)
+		return err
 	}
-	head := append([]byte(Magic), 0, 0, 0, 0, 0, 0, 0, 0)
-	binary.LittleEndian.PutUint32(head[8:], fileVersion)
-	binary.LittleEndian.PutUint32(head[12:], wal.Checksum(head[:12]))
-	frame := wal.AppendFrame(head, wal.Frame{Type: typeSnapshot, Number: s.Edit, Synced: s.Edit - 1, Body: body})
 	err = vfs.Publish(m.fs, m.dir, FileName, func(f vfs.File) error {
 		_, err := f.Write(frame)
 		return err
@@ -242,8 +238,21 @@ func (m *Manifest) rewrite(s *State) error {
 	if err != nil {
 		return status.Wrap(err, status.StorageUnavailable, "the manifest cannot be written: %s", vfs.Reason(err))
 	}
-	m.snapshot, m.edits = int64(len(frame)-fileHead), 0
+	m.snapshot, m.edits = length, 0
 	return nil
+}
+
+// encodeFile returns a file with s as its snapshot. length is the size of the snapshot's frame, in bytes.
+func encodeFile(s *State) (file []byte, length int64, err error) {
+	body, err := encodeSnapshot(s)
+	if err != nil {
+		return nil, 0, fmt.Errorf("manifest: %w", err)
+	}
+	head := append([]byte(Magic), 0, 0, 0, 0, 0, 0, 0, 0)
+	binary.LittleEndian.PutUint32(head[8:], fileVersion)
+	binary.LittleEndian.PutUint32(head[12:], wal.Checksum(head[:12]))
+	file = wal.AppendFrame(head, wal.Frame{Type: typeSnapshot, Number: s.Edit, Synced: s.Edit - 1, Body: body})
+	return file, int64(len(file) - fileHead), nil
 }
 
 // Close closes the file. Everything is on disk already.

@@ -107,6 +107,11 @@ func (l *Local) Verify(ctx context.Context, file uint64, deep bool) (sst.Meta, [
 // Where is the place of a part in the data directory, for messages.
 func Where(file uint64) string { return DirName + "/" + Name(file) }
 
+// WhereEntry is the place of a part in the data directory: of a cold one, that of its stub.
+func WhereEntry(file uint64, cold bool) string {
+	return DirName + "/" + Entry{File: file, Cold: cold}.String()
+}
+
 // HoldsAny reports whether the directory has a file that is called like a part. A directory that is not there has none.
 func (l *Local) HoldsAny() (bool, error) {
 	names, err := l.fs.List(l.dir)

@@ -3,11 +3,8 @@ package parts
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -128,24 +125,4 @@ func (r *Remote) Drop(object string) {
 	if r.Cache != nil {
 		r.Cache.Forget(object)
 	}
-}
-
-// objectsPrefix begins the names of the objects of all stores.
-const objectsPrefix = DirName + "/"
-
-// ObjectPrefix begins the names of the objects of a store, which it alone removes. A store that was made of a backup
-// reads those of another store as well.
-func ObjectPrefix(store string) string { return objectsPrefix + store + "/" }
-
-// NewObject is a name for the object of a part, which no object ever had: a manifest that was made anew, or is an old
-// copy, may give out the number of a part again.
-func NewObject(store string, file uint64) string {
-	var b [6]byte
-	rand.Read(b[:]) //nolint:errcheck // it never fails
-	return fmt.Sprintf("%s%0*d-%s%s", ObjectPrefix(store), digits, file, hex.EncodeToString(b[:]), suffix)
-}
-
-// IsOwn reports whether an object is one of a store.
-func IsOwn(store, object string) bool {
-	return store != "" && strings.HasPrefix(object, ObjectPrefix(store))
 }
