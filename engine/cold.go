@@ -121,6 +121,8 @@ type ColdStats struct {
 	MovedBytes  int64  `json:"moved_bytes"`
 	Failures    int64  `json:"failures"`               // moves that failed, since the start
 	LastFailure string `json:"last_failure,omitempty"` // why a move failed, if none succeeded since
+	// LastFailedAt is when a move failed last; zero: none has since the start.
+	LastFailedAt time.Time `json:"last_failed_at,omitzero"`
 }
 
 // Cold describes the cold parts of the store.

@@ -515,3 +515,52 @@ func TestColdNeedle(t *testing.T) {
 	}
 	mustClose(t, e)
 }
+
+// TestColdIndexes: building indexes of a table with cold parts builds those of the others, and says that it left some.
+func TestColdIndexes(t *testing.T) {
+	o, b := coldOptions(t, testOptions(vfs.NewMem()))
+	e := mustOpen(t, o)
+	coldTable(t, e, b, "a", appendOnly)
+	e.o.Cold.After = time.Hour * 1e6 // the next part stays on the disk
+	writeMany(t, e, public("a"), appendOnly, 10_000, 3_000)
+	if err := e.Flush(ctx, public("a")); err != nil {
+		t.Fatal(err)
+	}
+	before := openPartsOf(t, e, "a")
+	err := e.BuildIndexes(ctx, public("a"))
+	if status.Of(err) != status.Unsupported || !strings.Contains(err.Error(), "1 of them lie in the bucket") {
+		t.Errorf("indexes of a table with a cold part: %v", err)
+	}
+	after := openPartsOf(t, e, "a")
+	if len(before) != 2 || len(after) != 2 || before[0] != after[0] || before[1] == after[1] {
+		t.Errorf("parts before %v, after %v: the hot one is rewritten, and it alone", before, after)
+	}
+	mustClose(t, e)
+}
+
+// TestColdMostOnce: while the bucket is away, a pass asks it once and not for each table.
+func TestColdMostOnce(t *testing.T) {
+	o, b := coldOptions(t, testOptions(vfs.NewMem()))
+	e := mustOpen(t, o)
+	for i := range 5 {
+		name := fmt.Sprint("t", i)
+		writeMany(t, e, public(name), appendOnly, 100, 3_000)
+		if err := e.Flush(ctx, public(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	puts := 0
+	b.set(func(_ context.Context, call, _ string) error {
+		if call == "put" {
+			puts++
+		}
+		return errors.New("no route to host")
+	}, nil)
+	e.mover.snapshots.due = time.Now().Add(time.Hour)
+	if err := e.mover.pass(ctx); err == nil || puts != 1 || e.Cold().Failures != 1 || e.Cold().Waiting != 5 {
+		t.Errorf("%v: %d uploads, %+v", err, puts, e.Cold())
+	}
+	b.set(nil, nil)
+	settleCold(t, e, b, "the bucket is back")
+	mustClose(t, e)
+}

@@ -10,6 +10,7 @@ import (
 	"varve/engine/admission"
 	"varve/engine/admission/ledger"
 	"varve/engine/schema"
+	"varve/engine/status"
 )
 
 // compactor runs the merges that a caller waits for. Each has a place of its own in the account of memory. Safe for
@@ -110,7 +111,7 @@ func (e *Engine) Compact(ctx context.Context, n schema.Name) error {
 }
 
 // BuildIndexes rewrites the parts of a table with the indexes of its schema. Blocks that already have them are copied,
-// if possible. Cold parts keep the indexes that they have.
+// if possible. Cold parts keep the indexes that they have, which is an error once the others are rewritten.
 func (e *Engine) BuildIndexes(ctx context.Context, n schema.Name) error {
 	if err := e.door.enterToChange(); err != nil {
 		return err
@@ -120,7 +121,8 @@ func (e *Engine) BuildIndexes(ctx context.Context, n schema.Name) error {
 	if err != nil {
 		return err
 	}
-	for _, p := range warm(tab.region.snap.Load().parts) {
+	all := tab.region.snap.Load().parts
+	for _, p := range warm(all) {
 		_, err := e.compactor.mergeChosen(ctx, tab.region, func(s *regionSnap, _ windows) []*part {
 			if !slices.Contains(s.parts, p) || !p.whole() {
 				return nil // merged or dropped meanwhile
@@ -130,6 +132,10 @@ func (e *Engine) BuildIndexes(ctx context.Context, n schema.Name) error {
 		if err != nil {
 			return err
 		}
+	}
+	if n := len(all) - len(warm(all)); n > 0 {
+		return status.New(status.Unsupported, "all parts on the disk have the indexes now, but cold parts do not: %d of "+
+			"them lie in the bucket and keep the indexes that they had when they moved", n)
 	}
 	return nil
 }

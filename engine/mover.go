@@ -47,6 +47,7 @@ type mover struct {
 	bytes    int64
 	failures int64
 	why      string
+	failedAt time.Time // when a move failed last
 	waiting  int       // parts that the last pass found ripe and did not move
 	failing  bool      // the last pass failed
 	told     time.Time // when that was last logged
@@ -277,7 +278,7 @@ func (m *mover) note(p *part, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err != nil {
-		m.failures, m.why = m.failures+1, err.Error()
+		m.failures, m.why, m.failedAt = m.failures+1, err.Error(), m.o.Now()
 		return
 	}
 	m.moved, m.bytes, m.why = m.moved+1, m.bytes+p.meta.Bytes, ""
@@ -455,6 +456,7 @@ func (m *mover) stats() (s ColdStats) {
 	s.ToRemove = m.unnamed
 	s.Waiting = m.waiting
 	s.Moved, s.MovedBytes, s.Failures, s.LastFailure = m.moved, m.bytes, m.failures, m.why
+	s.LastFailedAt = m.failedAt
 	return s
 }
 
@@ -470,6 +472,9 @@ var (
 	coldFailed = prometheus.NewDesc("varve_cold_move_failures_total", "Moves that failed; they are tried again.", nil,
 		nil)
 )
+
+var coldLastFailure = prometheus.NewDesc("varve_cold_last_failure_timestamp_seconds",
+	"When a move of a part failed last; there is none: none has since the start.", nil, nil)
 
 // Describe implements prometheus.Collector.
 func (m *mover) Describe(out chan<- *prometheus.Desc) { prometheus.DescribeByCollect(m, out) }
@@ -490,4 +495,7 @@ func (m *mover) Collect(out chan<- prometheus.Metric) {
 	gauge(coldGraves, float64(s.ToRemove))
 	out <- prometheus.MustNewConstMetric(coldMoved, prometheus.CounterValue, float64(s.Moved))
 	out <- prometheus.MustNewConstMetric(coldFailed, prometheus.CounterValue, float64(s.Failures))
+	if !s.LastFailedAt.IsZero() {
+		gauge(coldLastFailure, float64(s.LastFailedAt.Unix()))
+	}
 }

@@ -56,6 +56,10 @@ export function findings(k, host) {
     found.push({ level: 'warn',
       text: `This browser's clock is ${(Math.abs(k.clockMS) / 1000).toFixed(1)} s ${k.clockMS > 0 ? 'ahead of'
         : 'behind'} the server's.`, todo: 'Set one of them: rows without a time get the server\'s.' });
+  if (k.status?.cold?.failing)
+    found.push({ level: 'warn',
+      text: `Old parts cannot be moved to the bucket; ${plural(k.status.cold.waiting, 'part waits', 'parts wait')}.`,
+      todo: 'The log of the server has the reason. They stay on the disk until they have moved.' });
   if (now) figures(now, setting, found);
   lately(k.readings, found);
 

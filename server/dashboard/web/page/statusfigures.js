@@ -2,7 +2,7 @@
 
 import { html } from '../lib/ui.js';
 import { quantile } from '../core/exposition.js';
-import { bytes, count, duration, plural, short } from '../core/format.js';
+import { bytes, count, duration, percent, plural, short } from '../core/format.js';
 import { last, rates, readings, values } from '../core/watch.js';
 import { Spark } from '../ui/spark.js';
 
@@ -84,6 +84,31 @@ function Rules({ list }) {
   </dl>`;
 }
 
+/**
+ * Cold is a line about the parts in a bucket.
+ * @param {{list: import('../core/exposition.js').Figures[]}} props
+ */
+function Cold({ list }) {
+  const now = list[list.length - 1], parts = now.sum('varve_cold_parts');
+  if (!Number.isFinite(parts)) return null; // there is no bucket
+  const at = (/** @type {string} */ place) => (/** @type {import('../core/exposition.js').Figures} */ f) =>
+    f.sum('varve_cold_bytes', (l) => l.place === place) || 0;
+  const read = (/** @type {string} */ how) => now.sum('varve_cold_cache_ranges_total', (l) => l.how === how) || 0;
+  const asked = read('found') + read('fetched') + read('awaited');
+  const failed = now.sum('varve_cold_last_failure_timestamp_seconds') * 1000;
+  return html`<h2>Cold parts</h2><dl class="figures">
+    <${Figure} name="In the bucket" value=${bytes(at('bucket')(now))} spark=${list.map(at('bucket'))}
+      note=${plural(parts, 'part')} />
+    <${Figure} name="Of them on the disk" value=${bytes(at('disk')(now))} />
+    <${Figure} name="Cache" value=${known(now.sum('varve_cold_cache_bytes'), bytes)}
+      spark=${values(list, 'varve_cold_cache_bytes')}
+      note=${asked > 0 ? `${percent(read('found') / asked)} found there` : ''} />
+    <${Figure} name="Waiting to move" value=${count(now.sum('varve_cold_parts_waiting') || 0)}
+      spark=${values(list, 'varve_cold_parts_waiting')}
+      note=${failed > 0 ? `last failure ${duration(Date.now() - failed)} ago` : ''} />
+  </dl>`;
+}
+
 /** @param {{status: any, clockMS: number|null, zone: string, untold?: string}} props untold is why there is no clock */
 export function About({ status, clockMS, zone, untold }) {
   const now = readings.value[readings.value.length - 1];
@@ -128,6 +153,7 @@ export function Activity() {
     <${Waits} list=${list} />
     <${Shares} list=${list} />
     <${Rules} list=${list} />
+    <${Cold} list=${list} />
     <h2>Has</h2>
     <dl class="figures">
       <${Figure} name="Memory" value=${known(last(memory), bytes)} spark=${memory}
