@@ -14,7 +14,7 @@ BCE  = $(GO) build -trimpath -gcflags=-d=ssa/check_bce $(HOT) 2>&1 | sed -n 's,^
 
 DASHBOARD_META ?= $(CURDIR)/bin/dashboard
 
-.PHONY: run build release image dashboard-lib dashboard-compiler dashboard-check dashboard-test dashboard-bench superset-test pgadmin-test test long lint bench peers microbench bce bce-accept fuzz docs-test e2e clean
+.PHONY: run build release image dashboard-lib dashboard-compiler dashboard-check dashboard-test dashboard-bench superset-test pgadmin-test cold-figures test long lint bench peers microbench bce bce-accept fuzz docs-test e2e clean
 
 ## run: build and start the server on 127.0.0.1:4000 with the data in ./data
 run: build
@@ -68,9 +68,9 @@ superset-test: build
 pgadmin-test: build
 	server/read/pgwire/testdata/pgadmin/run.sh
 
-## open-test: engines of others read open tables (installs 450 MB of Python packages once, says what is missing)
-open-test:
-	server/read/iceberg/testdata/clients/run.sh
+## cold-figures: what a move to a bucket costs, and queries of one that is 30 ms away, for VARVE_COLD_MILLIONS million rows
+cold-figures:
+	VARVE_COLD_MILLIONS=$${VARVE_COLD_MILLIONS:-2} $(GO) test -count=1 -v -timeout 60m -run TestColdFigures ./cmd/varve
 
 ## test: vet and all tests
 test:
