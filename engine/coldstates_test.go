@@ -224,6 +224,76 @@ func TestColdSweep(t *testing.T) {
 	mustClose(t, e)
 }
 
+// TestColdSweepTakenOver: a server whose prefix another one took over removes nothing there, also if it saw its own
+// epoch a moment before, and no more than a batch if that happens while it removes.
+func TestColdSweepTakenOver(t *testing.T) {
+	for name, during := range map[string]bool{"before the sweep": false, "during the sweep": true} {
+		t.Run(name, func(t *testing.T) { testSweepTakenOver(t, during) })
+	}
+}
+
+func testSweepTakenOver(t *testing.T, during bool) {
+	disk := vfs.NewMem()
+	o, b := coldOptions(t, testOptions(disk))
+	now := time.Now()
+	b.modified = now
+	o.Now = func() time.Time { return now }
+	e := mustOpen(t, o)
+	coldTable(t, e, b, "a", appendOnly)
+	f, err := disk.Create("x")
+	if err == nil {
+		err = disk.MkdirAll("/heir")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 * removeBatch {
+		if err := b.Put(ctx, parts.NewObject(e.Store(), uint64(1000+i)), f, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before := buckettest.Names(t, b, "")
+	takeOver := func() {
+		h := holder{fs: disk, bucket: b.Bucket, dir: "/heir", store: "heir", now: o.Now}
+		last, err := lastEpoch(ctx, b.Bucket)
+		if err == nil {
+			err = h.take(ctx, last, true)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	removed := 0
+	b.set(func(_ context.Context, call, name string) error {
+		if call == "remove" {
+			if removed++; removed == 1 && during {
+				takeOver()
+			}
+		}
+		return nil
+	}, nil)
+	now = now.Add(8 * 24 * time.Hour)
+	e.mover.swept, e.mover.holder.looked = time.Time{}, now
+	if !during {
+		takeOver()
+	}
+	err = e.mover.pass(ctx)
+	var other *OtherServerError
+	if !errors.As(err, &other) || other.Other.Store != "heir" {
+		t.Errorf("a sweep of a prefix that was taken over: %v", err)
+	}
+	most := 0
+	if during {
+		most = removeBatch
+	}
+	if after := buckettest.Names(t, b, ""); removed > most || len(after) != len(before)+1-removed {
+		t.Errorf("%d objects were removed, at most %d may be; there are %d, were %d", removed, most, len(after),
+			len(before))
+	}
+	b.set(nil, nil)
+	mustClose(t, e)
+}
+
 // TestColdCheck finds what is wrong with stubs and with objects.
 func TestColdCheck(t *testing.T) {
 	disk := vfs.NewMem()

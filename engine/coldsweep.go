@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"varve/engine/bucket"
@@ -38,12 +39,15 @@ func (m *mover) sweep(ctx context.Context) error {
 		return nil
 	}
 	oldest := now.Add(-m.o.Cold.keep())
-	err := m.hold(ctx)
+	err := m.holdNow(ctx)
 	if err == nil {
 		err = m.removeOrphans(ctx, oldest)
 	}
 	if err == nil {
 		err = m.removeEpochs(ctx)
+	}
+	if err == nil {
+		err = m.holdNow(ctx)
 	}
 	if err == nil {
 		_, err = bucket.RemoveUnfinished(ctx, m.o.Cold.Bucket, oldest)
@@ -67,7 +71,7 @@ func (m *mover) removeOrphans(ctx context.Context, oldest time.Time) error {
 	nameObjects(m.manifest.State(), needed)
 	named, err := heldObjects(m.o.FS, m.o.Dir)
 	if err == nil {
-		err = namedBySnapshots(ctx, m.o.Cold.Bucket, m.store, m.o.Now(), m.o.Cold.keep(), named)
+		err = m.namedBySnapshots(ctx, named)
 	}
 	if err != nil {
 		return err
@@ -84,14 +88,11 @@ func (m *mover) removeOrphans(ctx context.Context, oldest time.Time) error {
 		}
 		return nil
 	})
-	for _, object := range orphans {
-		if err == nil {
-			err = m.o.Cold.Bucket.Remove(ctx, object)
-		}
-		if err == nil {
+	if err == nil {
+		err = m.remove(ctx, orphans, func(object string) {
 			unnamed--
 			m.o.Logger.Info("an object that nothing names was removed", "object", object)
-		}
+		})
 	}
 	m.mu.Lock()
 	m.unnamed = unnamed
@@ -99,8 +100,56 @@ func (m *mover) removeOrphans(ctx context.Context, oldest time.Time) error {
 	return err
 }
 
-// maxOrphans bounds what one sweep removes.
-const maxOrphans = 10_000
+const (
+	// maxOrphans bounds what one sweep removes.
+	maxOrphans = 10_000
+	// removeBatch is how many objects are removed after one look at the last epoch: a second of a far bucket, about.
+	removeBatch = 32
+)
+
+// remove removes objects, each batch after a look at the last epoch. done, if not nil, is told of each that is gone.
+func (m *mover) remove(ctx context.Context, objects []string, done func(object string)) error {
+	for batch := range slices.Chunk(objects, removeBatch) {
+		if err := m.holdNow(ctx); err != nil {
+			return err
+		}
+		for _, object := range batch {
+			if err := m.o.Cold.Bucket.Remove(ctx, object); err != nil {
+				return err
+			}
+			if done != nil {
+				done(object)
+			}
+		}
+	}
+	return nil
+}
+
+// namedBySnapshots enters the objects that the snapshots of this store name, and removes snapshots that do not count
+// any more.
+func (m *mover) namedBySnapshots(ctx context.Context, named map[string]bool) error {
+	b := m.o.Cold.Bucket
+	all, err := listSnapshots(ctx, b, m.store)
+	if err != nil {
+		return err
+	}
+	stay, old := sortOut(all, m.o.Now(), m.o.Cold.keep())
+	gone := make([]string, len(old))
+	for i, o := range old {
+		gone[i] = o.Name
+	}
+	if err := m.remove(ctx, gone, nil); err != nil {
+		return err
+	}
+	for _, o := range stay {
+		state, err := readSnapshot(ctx, b, o)
+		if err != nil {
+			return err
+		}
+		nameObjects(state, named)
+	}
+	return nil
+}
 
 // removeEpochs removes all epochs before the one that is held.
 func (m *mover) removeEpochs(ctx context.Context) error {
@@ -111,10 +160,8 @@ func (m *mover) removeEpochs(ctx context.Context) error {
 		}
 		return nil
 	})
-	for _, name := range old {
-		if err == nil {
-			err = m.o.Cold.Bucket.Remove(ctx, name)
-		}
+	if err != nil {
+		return err
 	}
-	return err
+	return m.remove(ctx, old, nil)
 }

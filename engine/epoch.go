@@ -44,7 +44,7 @@ const (
 	keptIDs = 8
 	// epochTries bounds how often an own epoch that was not known to be there is met.
 	epochTries = keptIDs
-	// verifyPeriod is how long an epoch is taken to be the last one without a look.
+	// verifyPeriod is how long an epoch is taken to be the last one without a look. Removals look anew.
 	verifyPeriod = time.Minute
 )
 
@@ -82,6 +82,12 @@ func (h *holder) hold(ctx context.Context, known func(context.Context) error) er
 		return nil
 	}
 	return h.take(ctx, last, false)
+}
+
+// holdNow is hold with a look at the last epoch, however fresh the last look is.
+func (h *holder) holdNow(ctx context.Context, known func(context.Context) error) error {
+	h.looked = time.Time{}
+	return h.hold(ctx, known)
 }
 
 // take creates the next epoch behind the last one, which must be this store's unless force is set.

@@ -110,30 +110,6 @@ func sortOut(all []bucket.Object, now time.Time, keep time.Duration) (stay, gone
 	return stay, gone
 }
 
-// namedBySnapshots enters the objects that the snapshots of a store name, and removes snapshots that do not count any
-// more. None of them: nobody can tell what the past has named, which is an error if there are objects.
-func namedBySnapshots(ctx context.Context, b bucket.Bucket, store string, now time.Time, keep time.Duration,
-	named map[string]bool) error {
-	all, err := listSnapshots(ctx, b, store)
-	if err != nil {
-		return err
-	}
-	stay, gone := sortOut(all, now, keep)
-	for _, o := range gone {
-		if err := b.Remove(ctx, o.Name); err != nil {
-			return err
-		}
-	}
-	for _, o := range stay {
-		state, err := readSnapshot(ctx, b, o)
-		if err != nil {
-			return err
-		}
-		nameObjects(state, named)
-	}
-	return nil
-}
-
 // nameObjects enters the objects that a manifest names.
 func nameObjects(state *manifest.State, into map[string]bool) {
 	for _, t := range state.Tables {

@@ -184,6 +184,15 @@ func (m *mover) hold(ctx context.Context) error {
 	return m.holder.hold(ctx, m.know)
 }
 
+// holdNow makes sure that the prefix is this store's still, by a look at its last epoch: what removes objects does so
+// first, for a server that took the prefix over within the last minute needs them.
+func (m *mover) holdNow(ctx context.Context) error {
+	if m.store == "" {
+		return errNoName
+	}
+	return m.holder.holdNow(ctx, m.know)
+}
+
 // errNoName is the error of a store that cannot name objects after itself.
 var errNoName = errors.New("the store has no name that lasts: the manifest could not be written")
 
@@ -385,7 +394,7 @@ func (m *mover) upload(ctx context.Context, file uint64, s *parts.Stub) error {
 // discard removes an object and the stub that names it.
 func (m *mover) discard(ctx context.Context, file uint64, object string) error {
 	if parts.IsOwn(m.store, object) {
-		if err := m.o.Cold.Bucket.Remove(ctx, object); err != nil {
+		if err := m.remove(ctx, []string{object}, nil); err != nil {
 			return err
 		}
 	}
