@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"varve/engine/blockcache"
 	"varve/engine/bucket"
 	"varve/engine/bucket/buckettest"
 	"varve/engine/filter"
@@ -292,6 +294,59 @@ func testSweepTakenOver(t *testing.T, during bool) {
 	}
 	b.set(nil, nil)
 	mustClose(t, e)
+}
+
+// TestColdReadsTogether: a scan asks for pages of several cold parts at the same time. The bucket
+// answers none of the first four reads before all four are there.
+func TestColdReadsTogether(t *testing.T) {
+	const together = 4
+	disk := vfs.NewMem()
+	o, b := coldOptions(t, testOptions(disk))
+	e := mustOpen(t, o)
+	for range together {
+		writeMany(t, e, public("a"), appendOnly, 100, 3_000)
+		if err := e.Flush(ctx, public("a")); err != nil {
+			t.Fatal(err)
+		}
+		settleCold(t, e, b, "a flush")
+	}
+	want, err := scanTable(e, public("a"), everything)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(openPartsOf(t, e, "a")); n < together {
+		t.Fatalf("%d cold parts", n)
+	}
+	mustClose(t, e)
+	cache, err := blockcache.Open(blockcache.Options{FS: disk, Dir: "/cache", Size: blockcache.MinSize})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Cold.Cache = cache
+	e = mustOpen(t, o)
+	var reads atomic.Int64
+	all := make(chan struct{})
+	b.set(func(ctx context.Context, call, _ string) error {
+		if call != "read" {
+			return nil
+		}
+		if reads.Add(1) == together {
+			close(all)
+		}
+		select {
+		case <-all:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}, nil)
+	if got, err := scanTable(e, public("a"), everything); err != nil || !slices.Equal(got, want) {
+		t.Errorf("%d rows, want %d: %v", len(got), len(want), err)
+	}
+	mustClose(t, e)
+	if err := cache.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestColdCheck finds what is wrong with stubs and with objects.

@@ -53,6 +53,8 @@ type Scan struct {
 	onKeys   scan.Narrowing // the bounds of columns of the row key
 	inTurns  bool           // pieces are of turns of the time
 
+	reach reach
+
 	mu     sync.Mutex // protects what follows
 	pieces []piece
 	bounds scan.Narrowing
@@ -126,7 +128,8 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 		return nil, err
 	}
 	e.reading.open.Add(1)
-	s.cut(r)
+	s.cut()
+	s.reach.begin(s.spec.Context, s.pieces)
 	return s, nil
 }
 
@@ -310,6 +313,7 @@ func (s *Scan) Cursor() (c scan.Cursor, span scan.Range, ok bool, err error) {
 	if err := s.spent.err(); err != nil {
 		return nil, scan.Range{}, false, err
 	}
+	s.reachOut()
 	p, ok := s.next()
 	if !ok {
 		return nil, scan.Range{}, false, nil
@@ -331,6 +335,7 @@ func (s *Scan) next() (p piece, ok bool) {
 	wanted, _ := s.bounds.Wanted()
 	for !ok && len(s.pieces) > 0 {
 		p, s.pieces = s.pieces[0], s.pieces[1:]
+		s.reach.took()
 		ok = wanted.Overlaps(p.span.From, p.span.To)
 	}
 	return p, ok
@@ -426,6 +431,7 @@ func extreme(a, b *vector.Vector, sign int) *vector.Vector {
 func (s *Scan) Close() {
 	s.pinned.Do(func() {
 		s.from.open.Add(-1)
+		s.reach.end()
 		s.r.unpin(s.snap)
 		s.spec.Memo.Release(s.spec.Reserve)
 	})

@@ -63,6 +63,8 @@ type stretchSeries struct {
 	left  []stretch
 	walk  scan.Series // of the stretch at hand; nil: none
 	begun bool
+	asked []int64 // bytes that were requested of each of the first stretches that are left
+	reach int     // bound of those of asked that are not 0
 }
 
 // Next moves to the only series.
@@ -78,8 +80,12 @@ func (w *stretchSeries) Next() ([]byte, bool, error) {
 // next moves to the series in the next stretch that has rows of it.
 func (w *stretchSeries) next() ([]byte, bool, error) {
 	for w.Close(); len(w.left) > 0; w.Close() {
+		w.reachOut()
 		at := w.left[0]
 		w.left = w.left[1:]
+		if len(w.asked) > 0 {
+			w.asked = w.asked[1:]
+		}
 		spec := w.spec
 		spec.Time = spec.Time.And(at.span)
 		if spec.Time.From > spec.Time.To {

@@ -18,8 +18,10 @@ type File interface {
 	// Read returns the n bytes at off, which lie within the file. They stay as they are until release is called, once;
 	// they are not to be changed. It waits no longer than ctx.
 	Read(ctx context.Context, off, n int64) (b []byte, release func(), err error)
-	// WillNeed advises that a range within the file is read soon.
-	WillNeed(off, n int64)
+	// WillNeed advises that a range within the file is read soon, unless ctx ends before.
+	WillNeed(ctx context.Context, off, n int64)
+	// Far reports whether reads of pages wait for a place that answers late and many questions at once.
+	Far() bool
 	// Forget gives back process memory; reading works as before.
 	Forget()
 	// Unreadable returns the failed use of bytes of the file that a fault was; nil: it was none of them. See vfs.Guard.
@@ -112,7 +114,9 @@ func (f *contents) close() error {
 }
 
 // readAhead has a place within the file read while others are decoded.
-func (f *contents) readAhead(r ref) { f.WillNeed(int64(r.off), int64(r.length)) }
+func (f *contents) readAhead(ctx context.Context, r ref) {
+	f.WillNeed(ctx, int64(r.off), int64(r.length))
+}
 
 // unseal splits bytes from the checksum behind them.
 func unseal(b []byte) (body []byte, sum uint32) {

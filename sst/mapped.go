@@ -30,7 +30,9 @@ func (f *mapped) Read(_ context.Context, off, n int64) ([]byte, func(), error) {
 	return f.data[off:end:end], noRelease, nil
 }
 
-func (f *mapped) WillNeed(off, n int64) { f.mapping.WillNeed(off, n) }
+func (f *mapped) WillNeed(_ context.Context, off, n int64) { f.mapping.WillNeed(off, n) }
+
+func (f *mapped) Far() bool { return false }
 
 func (f *mapped) Forget() { f.mapping.Release() }
 

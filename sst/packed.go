@@ -45,7 +45,8 @@ func (p *Part) encodingOf(ctx context.Context, x *pageIndex, block int) encoding
 	if x.length[block] <= sumSize {
 		return 0
 	}
-	b, release, err := p.file.read(ctx, ref{x.off[block], 1})
+	// All of the page: it is wanted next, and of a far part each read is a request.
+	b, release, err := p.file.read(ctx, x.at(block))
 	if err != nil {
 		return 0
 	}

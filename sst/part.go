@@ -464,7 +464,7 @@ const aheadBlocks = 8
 
 // readAhead has the pages of a column from a block on read while those before are decoded, as far as they lie side by
 // side, and gives the block behind them.
-func (p *Part) readAhead(c *column, block int) (end int) {
+func (p *Part) readAhead(ctx context.Context, c *column, block int) (end int) {
 	x := c.pages.Load()
 	if x == nil {
 		return block
@@ -473,7 +473,7 @@ func (p *Part) readAhead(c *column, block int) (end int) {
 	for end = block; end < min(block+aheadBlocks, len(x.off)) && x.off[end] == all.off+all.length; end++ {
 		all.length += uint64(x.length[end])
 	}
-	p.file.readAhead(all)
+	p.file.readAhead(ctx, all)
 	return end
 }
 

@@ -64,6 +64,11 @@ func (j *projector) next(b *vector.Batch) (bool, error) {
 			return false, err
 		}
 	}
+	if j.at == 0 && j.sel.p.file.Far() {
+		if err := j.requestWanted(); err != nil {
+			return false, err
+		}
+	}
 	if j.pane.small && j.pane.block != j.sel.reader.block {
 		j.pane = pane{}
 	}

@@ -33,6 +33,7 @@ type selector struct {
 	walkChosen roaring.IntIterator
 	blocks     vector.Bitmap // blocks that postings leave; nil: all
 	prefix     bool          // rows of some series alone pass, by the key prefix
+	silent     bool          // blocks that are left out are not counted
 	nothing    bool          // no row passes
 	keep       vector.Bitmap
 	passing    int                              // rows of the block in keep
@@ -281,12 +282,7 @@ func (sel *selector) selectRows(block int) (passing int, err error) {
 		return 0, nil
 	}
 	b := &sel.p.blocks[block]
-	if cap(sel.keep) < vector.Words(b.rows) {
-		sel.keep = vector.MakeBitmap(MaxBlockRows)
-	}
-	sel.keep = sel.keep[:vector.Words(b.rows)]
-	sel.keep.Fill(b.rows)
-	if !sel.whole() && !sel.keepSeries(b) {
+	if !sel.keepWanted(b) {
 		sel.prune(func(st *scan.Stats) { st.PrunedBySeries.Add(1) })
 		return 0, nil
 	}
@@ -297,7 +293,7 @@ func (sel *selector) selectRows(block int) (passing int, err error) {
 		st.RowsScanned.Add(int64(b.rows))
 	}
 	sel.p.metrics.RowsScanned.Add(int64(b.rows))
-	if within := sel.spec.Time.And(sel.wanted); sel.time.cast || !within.Covers(b.minTime, b.maxTime) {
+	if sel.cutsTimes(b) {
 		t, err := sel.reader.load(sel.time)
 		if err != nil {
 			return 0, err
@@ -314,6 +310,21 @@ func (sel *selector) selectRows(block int) (passing int, err error) {
 	}
 	sel.passing = sel.keep.Count()
 	return sel.passing, nil
+}
+
+// keepWanted has keep hold the rows of a block whose series may pass; false: there are none.
+func (sel *selector) keepWanted(b *block) bool {
+	if cap(sel.keep) < vector.Words(b.rows) {
+		sel.keep = vector.MakeBitmap(MaxBlockRows)
+	}
+	sel.keep = sel.keep[:vector.Words(b.rows)]
+	sel.keep.Fill(b.rows)
+	return sel.whole() || sel.keepSeries(b)
+}
+
+// cutsTimes reports whether the times of a block's rows decide which of them pass.
+func (sel *selector) cutsTimes(b *block) bool {
+	return sel.time.cast || !sel.spec.Time.Covers(b.minTime, b.maxTime)
 }
 
 // mayPass uses all statistics of a block, without reading it. It returns the conditions that the block's rows must
@@ -397,6 +408,9 @@ func (sel *selector) evalTest(t *test, keep vector.Bitmap) error {
 
 // prune counts a block that is left out; why, if not nil, counts what refuted it.
 func (sel *selector) prune(why func(*scan.Stats)) {
+	if sel.silent {
+		return
+	}
 	if st := sel.spec.Stats; st != nil {
 		st.BlocksPruned.Add(1)
 		if why != nil {

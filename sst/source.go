@@ -55,6 +55,7 @@ type reader struct {
 	columns *columnSet // of the part; nil: none was looked for yet
 	all     []*source
 	block   int
+	asked   bool // the scan has the pages of far parts requested, see Part.Ahead
 	series  *seriesTable
 	of      seriesRange // series whose tags are read: all, or the series of a table
 
@@ -68,7 +69,8 @@ func (p *Part) reader(spec *scan.Spec, dec *encoding.Decoder) *reader {
 	if ctx == nil {
 		ctx = p.ctx
 	}
-	return &reader{p: p, ctx: ctx, spec: spec, dec: dec, sources: map[schema.ColumnID]*source{}, block: -1}
+	return &reader{p: p, ctx: ctx, spec: spec, dec: dec, sources: map[schema.ColumnID]*source{}, block: -1,
+		asked: spec.Pieces != nil && p.file.Far()}
 }
 
 // source finds or makes the source of a column.
@@ -195,8 +197,8 @@ func (r *reader) page(s *source, own *vector.Vector, keep bool) (*vector.Vector,
 	if v != nil {
 		return v, nil
 	}
-	if r.block == s.last+1 && r.block >= s.ahead {
-		s.ahead = p.readAhead(s.col, r.block)
+	if !r.asked && r.block == s.last+1 && r.block >= s.ahead {
+		s.ahead = p.readAhead(r.ctx, s.col, r.block)
 	}
 	s.last = r.block
 	v, admit = own, admit && keep

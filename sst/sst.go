@@ -42,6 +42,7 @@
 //	cursor.go select.go selectseries.go         scans: which blocks and rows pass
 //	packed.go few.go filters.go                 tests on pages as they lie, texts of few rows, token filters
 //	pages.go                                    which bytes are pages, which index
+//	ahead.go                                    requests for pages of parts that are far away
 //	project.go source.go held.go walk.go        rows as batches, by block and by series, as few as fit
 //	columns.go cache.go indexcache.go           columns of open parts; decoded blocks and page indexes that are kept
 //	check.go verify.go dump.go aside.go         damage, looking for it, printing

@@ -119,6 +119,48 @@ func (a *ahead) begin() bool {
 	return true
 }
 
+// claim takes a range away that contains one for which somebody asks now, with the neighbours behind it; false: none
+// waits.
+func (a *ahead) claim(name string, off int64, n int) (joined wanted, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := a.ranges[name]
+	i, found := slices.BinarySearchFunc(all, off, func(w wanted, off int64) int { return cmp.Compare(w.Off, off) })
+	if !found {
+		i--
+	}
+	if i < 0 || all[i].Off+int64(all[i].N) < off+int64(n) {
+		return wanted{}, false
+	}
+	joined, k := a.join(all[i:])
+	a.count -= k
+	if all = slices.Delete(all, i, i+k); len(all) > 0 {
+		a.ranges[name] = all
+	} else {
+		delete(a.ranges, name)
+		a.order = slices.DeleteFunc(a.order, func(of string) bool { return of == name })
+	}
+	return joined, joined.ctx.Err() == nil
+}
+
+// join makes one range of the first k ranges of some. a.mu is held.
+func (a *ahead) join(all []wanted) (joined wanted, k int) {
+	joined = all[0]
+	end := joined.Off + int64(joined.N)
+	for k = 1; k < len(all); k++ {
+		to := max(end, all[k].Off+int64(all[k].N))
+		if all[k].Off > end+joinGap || to-joined.Off > min(joinBytes, a.c.writer.limit/4) {
+			break
+		}
+		end = to
+		if joined.ctx.Err() != nil {
+			joined.ctx, joined.fetch = all[k].ctx, all[k].fetch
+		}
+	}
+	joined.N = int(end - joined.Off)
+	return joined, k
+}
+
 // take takes the next range with its neighbours away; false: there is none, and the worker is not counted any more.
 func (a *ahead) take() (name string, joined wanted, ok bool) {
 	a.mu.Lock()
@@ -126,20 +168,8 @@ func (a *ahead) take() (name string, joined wanted, ok bool) {
 	for len(a.order) > 0 {
 		name, a.order = a.order[0], a.order[1:]
 		all := a.ranges[name]
-		n := 1
-		joined = all[0]
-		end := joined.Off + int64(joined.N)
-		for ; n < len(all); n++ {
-			to := max(end, all[n].Off+int64(all[n].N))
-			if all[n].Off > end+joinGap || to-joined.Off > min(joinBytes, a.c.writer.limit/4) {
-				break
-			}
-			end = to
-			if joined.ctx.Err() != nil {
-				joined.ctx, joined.fetch = all[n].ctx, all[n].fetch
-			}
-		}
-		joined.N = int(end - joined.Off)
+		var n int
+		joined, n = a.join(all)
 		a.count -= n
 		if n == len(all) {
 			delete(a.ranges, name)
@@ -164,6 +194,29 @@ func (c *Cache) fetchAhead(name string, r wanted) {
 	}
 	f := c.launch(r.ctx, name, r.Off, r.N, r.fetch)
 	c.mu.Unlock()
+	c.await(f, r)
+}
+
+// hasten begins the fetch of a range that waits to be fetched ahead, for somebody asks for a part of it.
+func (c *Cache) hasten(name string, off int64, n int) {
+	if c.writer == nil {
+		return
+	}
+	r, ok := c.ahead.claim(name, off, n)
+	if !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || c.has(name, r.Range) {
+		return
+	}
+	f := c.launch(r.ctx, name, r.Off, r.N, r.fetch)
+	c.running.Go(func() { c.await(f, r) })
+}
+
+// await waits for a fetch ahead.
+func (c *Cache) await(f *flight, r wanted) {
 	select {
 	case <-f.done:
 		if f.err == nil {

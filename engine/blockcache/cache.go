@@ -170,6 +170,7 @@ func (c *Cache) Get(ctx context.Context, name string, off int64, n int, fetch Fe
 	if n == 0 {
 		return nil, func() {}, nil
 	}
+	c.hasten(name, off, n)
 	for join := true; ; {
 		s, f, first, err := c.find(ctx, name, off, n, fetch, join)
 		switch {

@@ -15,8 +15,8 @@ import (
 type Objects interface {
 	// Read returns n bytes of an object at off until release is called. It waits no longer than ctx.
 	Read(ctx context.Context, object string, off, n int64) (b []byte, release func(), err error)
-	// Ahead advises that a range of an object is read soon.
-	Ahead(object string, off, n int64)
+	// Ahead advises that a range of an object is read soon, unless ctx ends before.
+	Ahead(ctx context.Context, object string, off, n int64)
 	// Drop forgets what is kept of an object, because it is gone or what came of it was wrong.
 	Drop(object string)
 }
@@ -33,7 +33,7 @@ func (noBucket) Read(_ context.Context, object string, _, _ int64) ([]byte, func
 	return nil, nil, fmt.Errorf("it lies in a bucket as %s, and %w", object, ErrNoBucket)
 }
 
-func (noBucket) Ahead(string, int64, int64) {}
+func (noBucket) Ahead(context.Context, string, int64, int64) {}
 
 func (noBucket) Drop(string) {}
 
@@ -74,13 +74,15 @@ func (f *coldFile) Read(ctx context.Context, off, n int64) ([]byte, func(), erro
 	return f.objects.Read(ctx, f.Object, off, n)
 }
 
-func (f *coldFile) WillNeed(off, n int64) {
+func (f *coldFile) WillNeed(ctx context.Context, off, n int64) {
 	if at, ok := f.find(off, n); ok {
 		f.mapping.WillNeed(at, n)
 		return
 	}
-	f.objects.Ahead(f.Object, off, n)
+	f.objects.Ahead(ctx, f.Object, off, n)
 }
+
+func (f *coldFile) Far() bool { return true }
 
 func (f *coldFile) Forget() { f.mapping.Release() }
 

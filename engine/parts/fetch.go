@@ -71,7 +71,9 @@ func (f *farFile) Read(ctx context.Context, off, n int64) ([]byte, func(), error
 	return b, func() {}, nil
 }
 
-func (f *farFile) WillNeed(int64, int64) {}
+func (f *farFile) WillNeed(context.Context, int64, int64) {}
+
+func (f *farFile) Far() bool { return true }
 
 func (f *farFile) Forget() {}
 

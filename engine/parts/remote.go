@@ -107,12 +107,12 @@ func (r *Remote) fetch(object string, last *lastError) blockcache.Fetch {
 	}
 }
 
-// Ahead has the cache fetch a range, with one try.
-func (r *Remote) Ahead(object string, off, n int64) {
+// Ahead has the cache fetch a range, with one try, which ends with ctx.
+func (r *Remote) Ahead(ctx context.Context, object string, off, n int64) {
 	if r.Cache == nil {
 		return
 	}
-	r.Cache.Ahead(context.Background(), object, []blockcache.Range{{Off: off, N: int(n)}},
+	r.Cache.Ahead(ctx, object, []blockcache.Range{{Off: off, N: int(n)}},
 		func(ctx context.Context, p []byte, off int64) error {
 			ctx, end := context.WithTimeout(ctx, cmp.Or(r.Timeout, DefaultColdTimeout))
 			defer end()

@@ -182,7 +182,7 @@ func ranges(t *testing.T, s parts.Store, file uint64, want []byte) {
 				at = r.Int64N(size + 1)
 				n = r.Int64N(size - at + 1)
 			}
-			f.WillNeed(at, n)
+			f.WillNeed(ctx, at, n)
 			b, release, err := f.Read(ctx, at, n)
 			if err != nil {
 				return err

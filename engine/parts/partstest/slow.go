@@ -130,7 +130,9 @@ func (f *slowFile) Read(ctx context.Context, off, n int64) ([]byte, func(), erro
 	}, nil
 }
 
-func (f *slowFile) WillNeed(int64, int64) {}
+func (f *slowFile) WillNeed(context.Context, int64, int64) {}
+
+func (f *slowFile) Far() bool { return true }
 
 func (f *slowFile) Forget() {}
 
