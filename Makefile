@@ -68,6 +68,10 @@ superset-test: build
 pgadmin-test: build
 	server/read/pgwire/testdata/pgadmin/run.sh
 
+## open-test: engines of others read open tables (installs 450 MB of Python packages once, says what is missing)
+open-test:
+	server/read/iceberg/testdata/clients/run.sh
+
 ## cold-figures: what a move to a bucket costs, and queries of one that is 30 ms away, for VARVE_COLD_MILLIONS million rows
 cold-figures:
 	VARVE_COLD_MILLIONS=$${VARVE_COLD_MILLIONS:-2} $(GO) test -count=1 -v -timeout 60m -run TestColdFigures ./cmd/varve

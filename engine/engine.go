@@ -61,6 +61,7 @@
 //	part.go guard.go damage.go           open parts, and those that are damaged
 //	scan.go pieces.go scanseries.go      reading by pieces, in the order of series
 //	turns.go                             the first rows by time
+//	reach.go                             pages of cold parts, requested before they are read
 //	reading.go moment.go                 what readers need, the snapshot that the scans of a statement share
 //	allowance.go                         what a query may read
 //	select.go selectmerge.go matcher.go  reading by series: which, and
@@ -68,6 +69,10 @@
 //	labelvalues.go symbols.go            values of a label, and their numbers
 //	textsizes.go                         bytes of texts by groups of series
 //	backups.go restore.go                copies, and stores made of them
+//	standbymetrics.go                    figures of both
+//	primary.go                           what a standby asks for, and whether it has what was written
+//	standby.go standbystate.go standbylog.go   a store that follows another: manifest and parts, log
+//	promote.go                           a standby that takes over
 //	restorebucket.go                     a store made of a bucket
 //	check.go rebuild.go                  verifying, a manifest of what parts say
 //	metrics.go tablemetrics.go           figures
@@ -97,6 +102,7 @@
 //   - The lock of the account of memory (Options.Memory).
 //
 // Beside the list are locks under which nothing else is taken: Scan.mu, the pieces that are left of a scan;
+// measuring.mu, the sizes of texts that are summed; reach.turn, which pieces are looked at ahead, with Scan.mu below it;
 // part.hurtMu, the damage of a part; part.sizeMu, its size while it is measured; damageEdits.mu, what is found while
 // parts are opened.
 //

@@ -56,8 +56,9 @@ type holder struct {
 	store  string
 	now    func() time.Time
 
-	held   manifest.Epoch // number 0: none yet
-	looked time.Time      // when it was last seen to be the last one
+	standing uint64         // how often a standby took the store over
+	held     manifest.Epoch // number 0: none yet
+	looked   time.Time      // when it was last seen to be the last one
 }
 
 // hold makes sure that the last epoch is this store's. known is asked before the first one is created in a prefix that
@@ -90,6 +91,12 @@ func (h *holder) holdNow(ctx context.Context, known func(context.Context) error)
 	return h.hold(ctx, known)
 }
 
+// mayFollow reports whether a server may create the epoch behind the last one: it is its own, or that of the server
+// which it took over from as its standby.
+func (h *holder) mayFollow(last *manifest.Epoch, own manifest.OwnEpochs) bool {
+	return slices.Contains(own.IDs, last.ID) || last.Store == h.store && last.Standing < h.standing
+}
+
 // take creates the next epoch behind the last one, which must be this store's unless force is set.
 func (h *holder) take(ctx context.Context, last *manifest.Epoch, force bool) error {
 	for range epochTries {
@@ -97,9 +104,10 @@ func (h *holder) take(ctx context.Context, last *manifest.Epoch, force bool) err
 		if err != nil {
 			return err
 		}
-		next := manifest.Epoch{Number: own.Last + 1, ID: rand.Text(), Store: h.store, Dir: h.dir, Began: h.now()}
+		next := manifest.Epoch{Number: own.Last + 1, ID: rand.Text(), Store: h.store, Dir: h.dir, Began: h.now(),
+			Standing: h.standing}
 		if last != nil {
-			if !force && !slices.Contains(own.IDs, last.ID) {
+			if !force && !h.mayFollow(last, own) {
 				return &OtherServerError{h.bucket.String(), *last}
 			}
 			next.Number = max(next.Number, last.Number+1)

@@ -37,8 +37,9 @@ type mover struct {
 	moving    sync.Mutex // held while parts move: one at a time; protects what follows
 	holder    holder
 	snapshots snapshots
-	guest     bool   // the prefix is another server's, and this store reads there what its manifest names
-	stuck     uint64 // the part whose move failed last: others go first
+	// guest: the prefix is another server's, and this store reads there what its manifest names.
+	guest bool
+	stuck uint64 // the part whose move failed last: others go first
 
 	mu       sync.Mutex // protects what follows
 	swept    time.Time  // when the bucket was last looked through
@@ -71,9 +72,11 @@ var errOtherBucket = errors.New("the bucket has no object of the cold parts: it 
 var errOtherBytes = errors.New("the bucket holds other bytes than were uploaded")
 
 func newMover(v *inventory, merger *merger) *mover {
-	m := &mover{inventory: v, merger: merger, store: v.manifest.State().Store}
+	state := v.manifest.State()
+	m := &mover{inventory: v, merger: merger, store: state.Store, guest: state.Standing.Replaced > state.Standing.Epoch}
 	if c := v.o.Cold; c != nil {
-		m.holder = holder{fs: v.o.FS, bucket: c.Bucket, dir: v.o.Dir, store: m.store, now: v.o.Now}
+		m.holder = holder{fs: v.o.FS, bucket: c.Bucket, dir: v.o.Dir, store: m.store, now: v.o.Now,
+			standing: state.Standing.Epoch}
 		m.snapshots = snapshots{bucket: c.Bucket, store: m.store, now: v.o.Now}
 	}
 	return m
@@ -199,10 +202,10 @@ var errNoName = errors.New("the store has no name that lasts: the manifest could
 // holdWait bounds the wait for the bucket at a start.
 const holdWait = 5 * time.Second
 
-// begin holds the prefix when the store starts. Another server's prefix is an error, unless the manifest names objects
+// begin holds the prefix when the store starts, unless a standby took the store over. Another server's prefix is an error, unless the manifest names objects
 // of other stores: then the store was made of a backup, and reads there. A bucket that does not answer is asked later.
 func (m *mover) begin(ctx context.Context) error {
-	if m.o.Cold == nil || m.reads {
+	if m.o.Cold == nil || m.reads || m.guest {
 		return nil
 	}
 	m.moving.Lock()

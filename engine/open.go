@@ -108,7 +108,12 @@ func Open(o Options) (_ *Engine, err error) {
 		return nil, denied(o.WALDir, err)
 	}
 	e.assemble()
-	if err := e.mover.begin(e.run); err != nil {
+	if o.Follow == nil {
+		err = e.mover.begin(e.run)
+	} else if e.standby, err = newStandby(e, st, disk); err != nil {
+		err = denied(o.WALDir, err)
+	}
+	if err != nil {
 		return nil, err
 	}
 	st.log, st.committer, st.flusher, st.census, st.backups = e.log, e.committer, e.flusher, e.census, e.backups

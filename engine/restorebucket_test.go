@@ -323,3 +323,40 @@ func TestSnapshotsSorted(t *testing.T) {
 		t.Errorf("%v stay", stay)
 	}
 }
+
+// TestEpochOfAStandbyThatTookOver: it takes the prefix over from the server that it followed, which can use the prefix
+// no longer, neither as it runs nor after a start. A copy that did not take over is refused.
+func TestEpochOfAStandbyThatTookOver(t *testing.T) {
+	disk := vfs.NewMem()
+	b := buckettest.Open(t, bucket.Options{URL: "/bucket", FS: disk})
+	known := func(context.Context) error { return nil }
+	of := func(dir string, standing uint64) *holder {
+		if err := disk.MkdirAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		return &holder{fs: disk, bucket: b, dir: dir, store: "s", standing: standing, now: time.Now}
+	}
+	primary := of("/primary", 0)
+	if err := primary.hold(ctx, known); err != nil {
+		t.Fatal(err)
+	}
+	var other *OtherServerError
+	if err := of("/standby", 0).hold(ctx, known); !errors.As(err, &other) {
+		t.Errorf("a copy holds the prefix: %v", err)
+	}
+	if err := of("/standby", 1).hold(ctx, known); err != nil {
+		t.Fatalf("the standby that took over: %v", err)
+	}
+	if err := primary.holdNow(ctx, known); !errors.As(err, &other) || other.Other.Standing != 1 {
+		t.Errorf("the former primary, as it runs: %v", err)
+	}
+	if err := of("/primary", 0).hold(ctx, known); !errors.As(err, &other) {
+		t.Errorf("the former primary, after a start: %v", err)
+	}
+	if err := of("/standby", 1).hold(ctx, known); err != nil {
+		t.Errorf("the standby, after a start: %v", err)
+	}
+	if err := of("/next", 2).hold(ctx, known); err != nil {
+		t.Errorf("the next that takes over: %v", err)
+	}
+}

@@ -128,7 +128,7 @@ func (e *Engine) Scan(ctx context.Context, r Request) (*Scan, error) {
 		return nil, err
 	}
 	e.reading.open.Add(1)
-	s.cut()
+	s.cut(r)
 	s.reach.begin(s.spec.Context, s.pieces)
 	return s, nil
 }

@@ -293,7 +293,7 @@ func (sel *selector) selectRows(block int) (passing int, err error) {
 		st.RowsScanned.Add(int64(b.rows))
 	}
 	sel.p.metrics.RowsScanned.Add(int64(b.rows))
-	if sel.cutsTimes(b) {
+	if within := sel.spec.Time.And(sel.wanted); sel.cutsTimes(b) {
 		t, err := sel.reader.load(sel.time)
 		if err != nil {
 			return 0, err
@@ -324,7 +324,7 @@ func (sel *selector) keepWanted(b *block) bool {
 
 // cutsTimes reports whether the times of a block's rows decide which of them pass.
 func (sel *selector) cutsTimes(b *block) bool {
-	return sel.time.cast || !sel.spec.Time.Covers(b.minTime, b.maxTime)
+	return sel.time.cast || !sel.spec.Time.And(sel.wanted).Covers(b.minTime, b.maxTime)
 }
 
 // mayPass uses all statistics of a block, without reading it. It returns the conditions that the block's rows must

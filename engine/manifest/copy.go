@@ -28,7 +28,7 @@ func Write(fs vfs.FS, dir string, s *State) error { return Replace(fs, dir, OfCo
 // OfCopy is the state of a copy of the store: another store, without a log and without files that were left over.
 func OfCopy(s *State) *State {
 	c := *s
-	c.Store, c.Log, c.Retired = "", LogRange{}, nil
+	c.Store, c.Log, c.Retired, c.Standing = "", LogRange{}, nil, Standing{}
 	return &c
 }
 

@@ -15,6 +15,8 @@ type Epoch struct {
 	Host   string    `json:"host"`
 	Dir    string    `json:"dir"` // the data directory
 	Began  time.Time `json:"began"`
+	// Standing is the epoch of the store among a server and its standbys: one that took the store over has a greater.
+	Standing uint64 `json:"standing,omitempty"`
 }
 
 // Encode returns the bytes of the object.
