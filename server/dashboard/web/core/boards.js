@@ -77,7 +77,7 @@ export const blank = (name, db) =>
 
 /** panelOf checks one panel; what is missing has its default. @param {any} p @param {number} id @returns {Panel} */
 export function panelOf(p, id) {
-  const type = /** @type {PanelType} */ (p?.type in types ? p.type : 'graph');
+  const type = /** @type {PanelType} */ (Object.hasOwn(types, text(p?.type)) ? p.type : 'graph');
   const w = whole(p?.w, 1, columns, 12);
   return {
     id, title: text(p?.title), type, x: Math.min(whole(p?.x, 0, columns - 1, 0), columns - w),

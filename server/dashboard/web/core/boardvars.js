@@ -2,7 +2,7 @@
 // quoted text or a plain word, in SQL a literal, so that no link can change what a query does.
 
 import { everything } from './boards.js';
-import { pieces } from './statements.js';
+import { bare, pieces } from './statements.js';
 import * as sqltext from './sqltext.js';
 import { interval } from './time.js';
 
@@ -25,8 +25,10 @@ import { interval } from './time.js';
 /** A reference: $name, ${name}, ${name:form} or [[name]]. */
 const reference = /\$\{(\w+)(?::(\w+))?\}|\[\[(\w+)(?::(\w+))?\]\]|\$(\w+)/g;
 
-/** Without quotes a value may be a number, a duration or a name. */
-const plain = /^[\w.:-]+$/;
+/** Without quotes a value may be a number, a duration or a name; in SQL a colon is an operator. */
+const plain = /^-?[\w.:]+$/, plainSQL = /^-?\w+(\.\w+)*$/;
+/** What can end a text, or a statement, in SQL or PromQL. */
+const ends = /["'`\\;#\n\r]/;
 
 export class NotPlain extends Error {
   /** @param {string} name @param {string} value */
@@ -57,10 +59,17 @@ function builtIn(name, { from, to, step }) {
   }
 }
 
-/** outside writes a value without quotes. @param {string} name @param {Chosen} c */
-function outside(name, c) {
+/**
+ * outside writes a value without quotes.
+ * @param {string} name
+ * @param {Chosen} c
+ * @param {RegExp} form
+ * @param {string} before the character before it
+ */
+function outside(name, c, form, before) {
   const value = c.list.join('|');
-  if (c.all || c.list.length !== 1 || !plain.test(value)) throw new NotPlain(name, c.all ? 'all' : value);
+  if (c.all || c.list.length !== 1 || !form.test(value) || (value[0] === '-' && /[\w-]/.test(before)))
+    throw new NotPlain(name, c.all ? 'all' : value); // two dashes would begin a comment of SQL
   return value;
 }
 
@@ -68,11 +77,13 @@ function outside(name, c) {
  * replaced puts values in the place of references; what nobody knows stays as it is.
  * @param {string} text
  * @param {Env} env
- * @param {(c: Chosen, name: string, form: string) => string} write
+ * @param {(c: Chosen, name: string, form: string, before: string) => string} write before: the character before it
+ * @param {string} [before] the character before the text
  */
-const replaced = (text, env, write) => text.replace(reference, (whole, a, form1, b, form2, c) => {
+const replaced = (text, env, write, before = '') => text.replace(reference, (whole, a, form1, b, form2, c, at) => {
   const name = a ?? b ?? c, chosen = env.values.get(name);
-  return chosen ? write(chosen, name, form1 ?? form2 ?? '') : builtIn(name, env) ?? whole;
+  return chosen ? write(chosen, name, form1 ?? form2 ?? '', at > 0 ? text[at - 1] : before)
+    : builtIn(name, env) ?? whole;
 });
 
 /** fillText puts values into a title. @param {string} text @param {Env} env */
@@ -91,7 +102,7 @@ export function fillPromQL(text, env) {
   return text.replace(/(=~|!~)?(\s*)("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)|#[^\n]*|[^"'`#=!]+|[=!]/g,
     (whole, op, blank, quoted) => {
     if (whole[0] === '#') return whole;
-    if (quoted === undefined) return replaced(whole, env, (c, name) => outside(name, c));
+    if (quoted === undefined) return replaced(whole, env, (c, name, _, before) => outside(name, c, plain, before));
     const quote = quoted[0];
     const within = replaced(quoted.slice(1, -1), env, (c, _, form) => {
       if (!op || form === 'raw') return inQuotes(c.list.join('|'), quote);
@@ -151,20 +162,56 @@ const literals = (c) => (c.list.length === 0 ? 'NULL' : c.list.map(sqltext.strin
 
 /**
  * fillSQL puts values into a statement: as literals, within a quoted text as a part of it, and with the form raw as a
- * plain word.
+ * plain word. The expression of TQL is filled as PromQL, with values that end no text of either language.
  * @param {string} text
  * @param {Env} env
  */
 export function fillSQL(text, env) {
-  const whole = macros(text, env);
+  const whole = macros(text, env), words = bare(whole);
+  if (!/\bTQL\b/.test(words)) return fillPieces(whole, env);
+  const leads = /^TQL\b/.test(words);
+  for (const name of named(whole)) {
+    const bad = env.values.get(name)?.list.find((v) => (leads ? ends.test(v) : !plainSQL.test(v)));
+    if (bad !== undefined) throw new NotPlain(name, bad);
+  }
+  return leads ? fillPromQL(whole.replace(ownName, (r, n) => ownOr(r, n, env)), env) : fillPieces(whole, env);
+}
+
+const ownName = /\$(from|to|step|db)\b/g;
+
+/** ownOr is the value of a name that the SQL page knows. @param {string} r @param {string} name @param {Env} env */
+const ownOr = (r, name, env) => (env.values.has(name) ? r : own(name, env) ?? r);
+
+/** fillPieces puts values into the pieces of a statement. @param {string} whole @param {Env} env */
+function fillPieces(whole, env) {
   return pieces(whole).map((p) => {
     const part = whole.slice(p.from, p.to);
     if (p.kind === 'comment' || p.kind === 'end') return part;
-    if (p.kind === 'string') return replaced(part, env, (c) => c.list.join(',').replaceAll("'", "''"));
-    if (p.kind === 'name') return replaced(part, env, (c) => c.list.join(',').replaceAll('"', '""'));
-    return replaced(part.replace(/\$(from|to|step|db)\b/g, (r, n) => (env.values.has(n) ? r : own(n, env) ?? r)), env,
-      (c, name, form) => (['raw', 'csv', 'text'].includes(form) ? outside(name, c) : literals(c)));
+    if (p.kind === 'string') return fillString(part, env);
+    if (p.kind === 'name') return replaced(part, env, (c) => c.list.join(',').replaceAll(part[0], part[0] + part[0]));
+    const before = whole[p.from - 1] ?? '';
+    // Values are never looked at again for references, so that what they hold is replaced nowhere.
+    return part.split(/(\$(?:from|to|step|db)\b)/).map((s, i, all) => (i % 2 === 1 && !env.values.has(s.slice(1))
+      ? ownOr(s, s.slice(1), env)
+      : replaced(s, env, (c, name, form, last) => (['raw', 'csv', 'text'].includes(form)
+        ? outside(name, c, plainSQL, last) : (/[\w'"`$]/.test(last) ? ' ' : '') + literals(c)),
+      all[i - 1]?.at(-1) ?? before))).join('');
   }).join('');
+}
+
+/** fillString puts values into a string. @param {string} part with its quotes @param {Env} env */
+function fillString(part, env) {
+  const tag = /^\$[^$]*\$/.exec(part)?.[0];
+  if (tag) return tag + replaced(part.slice(tag.length, -tag.length), env, (c, name) => {
+    const value = c.list.join(',');
+    if (value.includes('$')) throw new NotPlain(name, value);
+    return value;
+  }) + tag;
+  const escapes = part[0] !== "'";
+  return replaced(part, env, (c) => {
+    const value = c.list.join(',').replaceAll("'", "''");
+    return escapes ? value.replaceAll('\\', '\\\\') : value;
+  });
 }
 
 /**

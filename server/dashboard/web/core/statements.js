@@ -1,5 +1,6 @@
 // Texts of SQL: where statements begin and end, which one the cursor is in, how they break into lines, and which of
-// them destroy something. A small lexer knows strings, quoted names and comments; nothing here understands more.
+// them destroy something. A small lexer knows strings, quoted names and comments as the server does; nothing here
+// understands more. The expression of TQL is of another language, whose quotes it does not know.
 
 /** @typedef {{kind: 'text'|'string'|'name'|'comment'|'end', from: number, to: number}} Piece */
 
@@ -20,15 +21,52 @@ export function pieces(text) {
   while (at < text.length) {
     const c = text[at];
     if (c === "'") push('string', closing(text, at, "'"));
-    else if (c === '"' || c === '`') push('name', closing(text, at, c));
+    else if (/[\w$]/.test(c) || c > '\x7f') {
+      const to = stringEnd(text, at);
+      if (to > at) push('string', to);
+      else at = wordEnd(text, at);
+    } else if (c === '"' || c === '`') push('name', closing(text, at, c));
     else if (c === '-' && text[at + 1] === '-') push('comment', lineEnd(text, at));
     else if (c === '/' && text[at + 1] === '*')
       push('comment', text.indexOf('*/', at + 2) < 0 ? text.length : text.indexOf('*/', at + 2) + 2);
     else if (c === ';') push('end', at + 1);
-    else at++;
+    else at += c === '/' && text[at + 1] === '/' ? 2 : 1; // an operator, even before a star
   }
   if (at > plain) list.push({ kind: 'text', from: plain, to: at });
   return list;
+}
+
+/** A word, with what may stand in it; a number, or its beginning; a dollar of a parameter; any other character. */
+const word = new RegExp('[A-Za-z_\\u{80}-\\u{9f}\\u{a1}-\\u{10ffff}](?:[\\w#$\\p{L}\\p{Nd}\\p{M}]|@(?!@))*|\\d\\w*|' +
+  '\\$\\d*|[^]', 'uy');
+
+/** wordEnd is behind the word or the number at a place. @param {string} text @param {number} at */
+function wordEnd(text, at) {
+  word.lastIndex = at;
+  return word.test(text) ? word.lastIndex : at + 1;
+}
+
+/** The quote of a string between dollars. */
+const dollars = /\$(?:[A-Za-z_\u0080-\uffff][\w\u0080-\uffff]*)?\$/y;
+
+/**
+ * stringEnd is behind the string E'..', $$..$$ or $tag$..$tag$ at a place; the place itself where none is.
+ * @param {string} text
+ * @param {number} at
+ */
+function stringEnd(text, at) {
+  if (/[eE]/.test(text[at]) && text[at + 1] === "'") {
+    for (let i = at + 2; i < text.length; i++) {
+      if (text[i] === '\\') i++;
+      else if (text[i] === "'" && text[++i] !== "'") return i;
+    }
+    return text.length;
+  }
+  dollars.lastIndex = at;
+  const tag = dollars.exec(text)?.[0];
+  if (!tag) return at;
+  const end = text.indexOf(tag, at + tag.length);
+  return end < 0 ? at : end + tag.length;
 }
 
 /**

@@ -34,9 +34,11 @@ export const filled = (p, env) => p.queries.filter((q) => q.q.trim() !== '')
  * reading returns the only statement of a text. A board runs by itself, so it may only read.
  * @param {string} text
  */
-function reading(text) {
-  const list = split(text);
-  if (list.length !== 1 || !/^(SELECT|WITH|SHOW|DESC|DESCRIBE|EXPLAIN|TQL|VALUES)\b/.test(bare(list[0].text)))
+export function reading(text) {
+  const list = split(text), words = list.length === 1 ? bare(list[0].text) : '';
+  // The texts of PromQL within TQL end otherwise than those of SQL: a semicolon that seems to be in one may be in none.
+  if (!/^(SELECT|WITH|SHOW|DESC|DESCRIBE|EXPLAIN|TQL|VALUES)\b/.test(words) ||
+    (/\bTQL\b/.test(words) && list[0].text.includes(';')))
     throw new ApiError('A board asks one statement that reads. This one may change something, or is several.',
       { statement: text });
   return list[0].text;
