@@ -1,6 +1,9 @@
 package promql
 
-import "sync"
+import (
+	"strings"
+	"sync"
+)
 
 const (
 	// plansBytes is about the memory of the plans of a generation, planBytes that of the largest one that is kept.
@@ -32,7 +35,9 @@ func (c *plans) of(q *Query) (*Plan, error) {
 	if p != nil {
 		return p, nil
 	}
-	p, err := q.Compile()
+	own := *q
+	own.Expr = strings.Clone(q.Expr) // q.Expr may be a part of a request, which a plan that is kept would keep
+	p, err := own.Compile()
 	if err != nil || p.timed || p.bytes() > planBytes {
 		return p, err
 	}
