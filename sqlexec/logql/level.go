@@ -137,14 +137,32 @@ func logfmtLevel(line []byte) string {
 				rest = value
 				continue
 			}
-			value, _, _ = bytes.Cut(bytes.Trim(value, `"`), []byte{' '})
-			if level := levelWords[strings.ToLower(string(bytes.Trim(value, `"`)))]; level != "" {
+			if level := logfmtWord(value); level != "" {
 				return level
 			}
 			rest = rest[at+len(name)+1:]
 		}
 	}
 	return ""
+}
+
+// longestLevelWord is the length of the longest of levelWords.
+const longestLevelWord = len("informational")
+
+// logfmtWord is the level of the value that a text begins with, which ends before a blank and may have quotes around
+// it; empty: it is none. Values without an end take no longer: a line may have many.
+func logfmtWord(text []byte) string {
+	text = bytes.TrimLeft(text, `"`)
+	word := text[:min(len(text), longestLevelWord+1)]
+	if end := bytes.IndexAny(word, ` "`); end >= 0 {
+		word = word[:end]
+	} else if len(word) > longestLevelWord {
+		return ""
+	}
+	if rest := bytes.TrimLeft(text[len(word):], `"`); len(rest) > 0 && rest[0] != ' ' {
+		return ""
+	}
+	return levelWords[strings.ToLower(string(word))]
 }
 
 // hasLevelKey reports whether one of levelNames stands before a "=".

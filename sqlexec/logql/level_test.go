@@ -93,3 +93,18 @@ func TestDetectLevel(t *testing.T) {
 		}
 	}
 }
+
+// TestLevelOfLongLines: many names of levels without a level, behind which no blank comes, are not read to the end of
+// the line each.
+func TestLevelOfLongLines(t *testing.T) {
+	for _, piece := range []string{"\tlevel=x", "\tlevel=\"", "\tlevel=informational"} {
+		line := []byte(strings.Repeat(piece, 1<<10) + "z")
+		want := slowLogfmtLevel(line)
+		if got := logfmtLevel(line); got != want {
+			t.Errorf("%q: %q, want %q", piece, got, want)
+		}
+		if n := testing.AllocsPerRun(1, func() { logfmtLevel(line) }); n > 100 {
+			t.Errorf("%q: %.0f copies for a line", piece, n)
+		}
+	}
+}
