@@ -88,3 +88,44 @@ func TestBoardOnlyReads(t *testing.T) {
 	p.wait("a panel of no type is a graph", `document.querySelectorAll('[data-panel]').length === 2`)
 	s.sql(t, "SELECT 1 FROM shop")
 }
+
+// TestBoardOddDocuments: a revision that is no board keeps nobody from saving or removing a board, and a dashboard with
+// nulls and kinds that nobody knows is imported as far as it goes.
+func TestBoardOddDocuments(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	keepBoard(t, s, "board.shop", map[string]any{"kind": "board", "name": "shop", "revision": 20})
+	keepBoard(t, s, "was.shop.7", map[string]any{"kind": "alert", "name": 1})
+	keepBoard(t, s, "was.shop.8", map[string]any{"kind": "revision", "name": "shop", "revision": 3})
+	keepBoard(t, s, "was.shop.19", map[string]any{"kind": "revision", "name": "shop", "revision": 19})
+	p := open(t, s, "/dashboard/ingest")
+	p.wait("the page", `document.querySelector('.try')`)
+	run := func(module, expression, want string) {
+		t.Helper()
+		got := eval[string](p, fmt.Sprintf(`import(new URL('./core/%s.js', document.querySelector('script[type=module]').src))
+			.then(async (m) => JSON.stringify(%s)).catch(String)`, module, expression))
+		if got != want {
+			t.Errorf("%s: got %s, want %s", expression, got, want)
+		}
+	}
+	run("boards", `(await m.revisions('board.shop')).map((b) => b.revision)`, `[19,8]`)
+	run("boards", `(await m.save({ ...await m.read('board.shop'), about: 'new' })).board.revision`, `21`)
+	run("boards", `(await m.revisions('board.shop')).map((b) => b.revision)`, `[20,19]`)
+	if s.kept(t, "was.shop.7") != nil {
+		t.Error("an old revision that is no board is kept")
+	}
+	run("boards", `await m.remove('board.shop') ?? null`, `null`)
+	if s.kept(t, "board.shop") != nil || s.kept(t, "was.shop.20") != nil {
+		t.Error("a board is there after it was removed")
+	}
+	run("boardimport", `(({ board, left }) => [board.panels.length, left])(m.read(JSON.stringify({ title: 'odd',
+		annotations: { list: [null] }, links: null, time: null, templating: { list: [null] },
+		panels: [null, 7, { type: 'constructor' }, { type: 'row', panels: [null, { type: 'text', title: 1, options: null,
+			gridPos: null }] }, { type: 'graph', targets: [null, { expr: 'x' }], fieldConfig: { defaults: null } }] }), 'public'))`,
+		`[2,["Variable undefined: the kind undefined is not known.",`+
+			`"A panel of the kind unknown: the kind undefined is not known.",`+
+			`"A panel of the kind unknown: the kind undefined is not known.",`+
+			`"A panel of the kind constructor: the kind constructor is not known.",`+
+			`"A panel of the kind unknown: the kind undefined is not known.",`+
+			`"A panel of the kind graph: a query of another source."]]`)
+}

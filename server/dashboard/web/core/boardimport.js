@@ -47,7 +47,7 @@ export function read(text, db) {
   const single = new Set(variables.filter((v) => !v.multi && !v.all).map((v) => v.name));
   const panels = flat(from).map((p) => panelOf(p, single, left)).filter((p) => p !== null);
   if (panels.length > mostPanels) left.push(`${panels.length - mostPanels} panels: a board has at most ${mostPanels}.`);
-  if (list(from.annotations?.list).some((a) => a.builtIn !== 1 && a.enable !== false)) left.push('Annotations.');
+  if (list(from.annotations?.list).some((a) => a && a.builtIn !== 1 && a.enable !== false)) left.push('Annotations.');
   if (list(from.links).length > 0) left.push('Links to other dashboards.');
   const board = boardOf({ kind: 'board', name: from.title, about: from.description ?? '', db,
     from: from.time?.from ?? '', to: from.time?.to ?? '', refresh: secondsOf(from.refresh),
@@ -98,7 +98,7 @@ const nameOf = (p) => (p?.title ? `Panel "${p.title}"` : `A panel of the kind ${
  * @returns {Partial<Panel>|null}
  */
 function panelOf(p, single, left) {
-  const kind = kinds[p?.type];
+  const kind = Object.hasOwn(kinds, String(p?.type)) ? kinds[p.type] : undefined;
   if (!kind) {
     left.push(`${nameOf(p)}: ${p?.libraryPanel ? 'a library keeps it' : `the kind ${p?.type} is not known`}.`);
     return null;

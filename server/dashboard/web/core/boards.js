@@ -216,26 +216,45 @@ export async function save(board, over = false) {
   return { id, board: next };
 }
 
-/** revisions lists the revisions kept of a board, the newest first. @param {string} id @returns {Promise<Board[]>} */
-export async function revisions(id) {
+/**
+ * kept lists the documents of a board's revisions with their numbers, which are those of their names.
+ * @param {string} id
+ * @returns {Promise<{number: number, definition: string}[]>}
+ */
+async function kept(id) {
   const answer = await json('v1/dashboards', { background: true });
   const prefix = revisionId(id, 0).slice(0, -1);
-  return answer.dashboards.filter((/** @type {any} */ d) => ofRevision(d.name, prefix))
-    .map((/** @type {any} */ d) => boardOf({ ...JSON.parse(d.definition), kind: 'board' }))
-    .sort((/** @type {Board} */ a, /** @type {Board} */ b) => b.revision - a.revision);
+  return answer.dashboards.filter((/** @type {any} */ d) => ofRevision(d.name, prefix)).map((/** @type {any} */ d) =>
+    ({ number: Number(d.name.slice(prefix.length)), definition: d.definition }));
+}
+
+/**
+ * revisions lists the revisions kept of a board, the newest first. What cannot be read is left out.
+ * @param {string} id
+ * @returns {Promise<Board[]>}
+ */
+export async function revisions(id) {
+  const list = (await kept(id)).flatMap(({ number, definition }) => {
+    try {
+      return [{ ...boardOf({ ...JSON.parse(definition), kind: 'board' }), revision: number }];
+    } catch {
+      return [];
+    }
+  });
+  return list.sort((a, b) => b.revision - a.revision);
 }
 
 /** @param {string} name @param {string} prefix */
-const ofRevision = (name, prefix) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length));
+const ofRevision = (name, prefix) => name.startsWith(prefix) && /^(0|[1-9]\d{0,8})$/.test(name.slice(prefix.length));
 
 /** trim removes the revisions of a board that are too old. @param {string} id @param {number} newest */
 async function trim(id, newest) {
-  for (const r of await revisions(id)) if (r.revision < newest - mostRevisions) await drop(revisionId(id, r.revision));
+  for (const { number } of await kept(id)) if (number < newest - mostRevisions) await drop(revisionId(id, number));
 }
 
 /** remove removes a board with its revisions. @param {string} id */
 export async function remove(id) {
-  const old = await revisions(id);
+  const old = await kept(id);
   await drop(id);
-  for (const r of old) await drop(revisionId(id, r.revision));
+  for (const { number } of old) await drop(revisionId(id, number));
 }
