@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"testing"
+	"time"
 
 	"varve/sqlexec/promql"
 )
@@ -43,5 +45,51 @@ func TestPlanIsShared(t *testing.T) {
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPlansOfRandomQueries: a query that others asked before, at other times, answers what it would alone; after
+// another label came, too.
+func TestPlansOfRandomQueries(t *testing.T) {
+	const queries, runs = 60, 4
+	r := rand.New(rand.NewPCG(76, 1))
+	e := openEngine(t)
+	fill(t, e, randomStore(r))
+	s := promql.NewService(promql.Limits{})
+	g := generator{Rand: r}
+	for k := range queries {
+		if k == queries/2 {
+			more := newMemory()
+			more.Add(promql.NewLabels("__name__", "load", "host", "h1", "shelf", "s"), memorySample{T: 1800_000, V: 3})
+			fill(t, e, more)
+		}
+		expr := g.vector(3)
+		var wg sync.WaitGroup
+		for i := range runs {
+			q := promql.Query{Expr: expr, Start: int64(r.IntN(3600)) * 1000, Workers: 1,
+				Lookback: time.Duration(1+r.IntN(600)) * time.Second}
+			q.End = q.Start
+			if i > 0 {
+				q.Step = int64(1+r.IntN(200)) * 1000
+				q.End += q.Step * int64(r.IntN(100))
+			}
+			wg.Go(func() {
+				tables := &promql.Tables{Engine: e, DB: "public"}
+				want, wantErr := q.Run(context.Background(), tables)
+				err := s.Evaluate(context.Background(), q, tables, func(got *promql.Result) error {
+					if wantErr != nil {
+						return fmt.Errorf("no error, want %w", wantErr)
+					}
+					if d := difference(describe(got), describe(want)); d != "" {
+						return errors.New(d)
+					}
+					return nil
+				})
+				if err != nil && (wantErr == nil || err.Error() != wantErr.Error()) {
+					t.Errorf("%s from %d to %d by %d: %v", expr, q.Start, q.End, q.Step, err)
+				}
+			})
+		}
+		wg.Wait()
 	}
 }
