@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestBoardValuesStayValues: a value of a link, whatever it is, is a value in the statements and expressions of a board,
-// or it is refused.
+// TestBoardValuesStayValues: a value of a link, whatever it is, is a value in the statements and expressions of a
+// board, or it is refused.
 func TestBoardValuesStayValues(t *testing.T) {
 	t.Parallel()
 	s := start(t)
