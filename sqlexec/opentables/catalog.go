@@ -5,6 +5,7 @@ import (
 	"maps"
 	"time"
 
+	"varve/engine"
 	"varve/engine/schema"
 	"varve/sqlexec/opentables/iceberg"
 )
@@ -47,6 +48,9 @@ func (x *Exporter) Load(ctx context.Context, n schema.Name) (l Loaded, ok bool, 
 	}
 	k := x.table(t.Schema)
 	m, at, err := k.current(ctx, t.Schema)
+	if engine.Overtaken(err) {
+		return Loaded{}, false, nil // dropped or renamed meanwhile
+	}
 	if err != nil {
 		return Loaded{}, false, err
 	}
@@ -64,9 +68,12 @@ func (k *table) current(ctx context.Context, t *schema.Table) (*iceberg.Metadata
 		if err := k.lock(ctx); err != nil {
 			return nil, "", err
 		}
-		err := k.load(ctx)
+		now, err := k.x.fresh(t)
 		if err == nil {
-			err = k.prepare(ctx, t)
+			err = k.load(ctx)
+		}
+		if err == nil {
+			err = k.prepare(ctx, now.Schema)
 		}
 		k.unlock()
 		if err != nil {

@@ -35,6 +35,10 @@ func (x *Exporter) export(ctx context.Context, t *engine.Table, all bool) error 
 		return err
 	}
 	defer k.unlock()
+	t, err := x.fresh(t.Schema)
+	if err != nil {
+		return err
+	}
 	if err := k.load(ctx); err != nil {
 		return err
 	}

@@ -243,6 +243,16 @@ func (x *Exporter) Export(ctx context.Context, name schema.Name) error {
 	return nil
 }
 
+// fresh is a table as it is now. Call it with the table locked: who waited for that has an older schema, and by that a
+// column that was added or widened meanwhile would go again. ErrDropped also after a renaming.
+func (x *Exporter) fresh(t *schema.Table) (*engine.Table, error) {
+	now, err := x.o.Engine.Table(t.Name)
+	if err != nil || now.Schema.ID != t.ID {
+		return nil, status.Wrap(engine.ErrDropped, status.TableNotFound, "Table not found: %s", t.Name)
+	}
+	return now, nil
+}
+
 // table is what is kept of a table.
 func (x *Exporter) table(t *schema.Table) *table {
 	x.mu.Lock()

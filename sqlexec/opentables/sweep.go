@@ -40,14 +40,14 @@ func (k *table) sweep(ctx context.Context, now time.Time) error {
 	})
 	for _, object := range gone {
 		if err != nil {
-			return err
+			break
 		}
 		err = k.x.o.Bucket.Remove(ctx, object)
 	}
 	if err == nil {
 		k.swept = now
 	}
-	return err
+	return k.failed(ctx, err)
 }
 
 // named are the files that snapshots need, and the state. What retired before a time is no longer needed.

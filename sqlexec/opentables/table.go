@@ -17,6 +17,7 @@ import (
 
 	"varve/engine/bucket"
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/sqlexec/opentables/iceberg"
 )
 
@@ -125,6 +126,9 @@ func (k *table) url(path string) string { return k.x.o.Bucket.String() + "/" + k
 // metadataPath is where a version lies.
 func metadataPath(version int64) string { return fmt.Sprintf("metadata/v%d.metadata.json", version) }
 
+// statePath begins the names of the states of a version.
+func statePath(version int64) string { return fmt.Sprintf("metadata/state-%d-", version) }
+
 // versionOf is the version that a file of a table is of; 0: it is another file.
 func versionOf(path string) int64 {
 	text, ok := strings.CutPrefix(path, "metadata/v")
@@ -148,7 +152,7 @@ func (k *table) load(ctx context.Context) error {
 		return nil
 	})
 	if err != nil {
-		return err
+		return k.failed(ctx, err)
 	}
 	if k.version == 0 {
 		k.state = &state{}
@@ -159,7 +163,12 @@ func (k *table) load(ctx context.Context) error {
 	if err := k.readJSON(ctx, metadataPath(k.version), k.meta); err != nil {
 		return err
 	}
-	if err := k.readJSON(ctx, k.meta.Properties[propState], k.state); err != nil {
+	path := k.meta.Properties[propState]
+	if !strings.HasPrefix(path, statePath(k.version)) {
+		return status.New(status.StorageUnavailable, "Open table %s: version %d was written by another program: "+
+			"remove %s", k.url(""), k.version, metadataPath(k.version))
+	}
+	if err := k.readJSON(ctx, path, k.state); err != nil {
 		return err
 	}
 	k.loaded = true
@@ -172,24 +181,34 @@ func (k *table) readJSON(ctx context.Context, path string, into any) error {
 	name := k.dir + "/" + path
 	o, err := k.x.o.Bucket.Stat(ctx, name)
 	if err != nil {
-		return err
+		return k.failed(ctx, err)
 	}
 	if o.Size > maxMetadata {
-		return fmt.Errorf("%s has %d bytes, at most %d", name, o.Size, int64(maxMetadata))
+		return status.New(status.StorageUnavailable, "Open table file %s has %d bytes, at most %d are read", k.url(path),
+			o.Size, int64(maxMetadata))
 	}
 	text := make([]byte, o.Size)
 	if err := k.x.o.Bucket.Read(ctx, name, text, 0); err != nil {
-		return err
+		return k.failed(ctx, err)
 	}
 	if err := json.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return status.Wrap(err, status.StorageUnavailable, "Open table file %s is damaged: %v", k.url(path), err)
 	}
 	return nil
 }
 
+// failed names the bucket in an error of it, for the user. The error of a context that ended stays as it is.
+func (k *table) failed(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return status.Wrap(err, status.StorageUnavailable, "The bucket of open tables, %s, fails: the log says why",
+		k.x.o.Bucket.String())
+}
+
 // put creates a file of the table.
 func (k *table) put(ctx context.Context, path string, content []byte) error {
-	return k.x.o.Bucket.Put(ctx, k.dir+"/"+path, bytes.NewReader(content), int64(len(content)))
+	return k.failed(ctx, k.x.o.Bucket.Put(ctx, k.dir+"/"+path, bytes.NewReader(content), int64(len(content))))
 }
 
 // name is a name that no file has.
@@ -235,7 +254,7 @@ func (k *table) commit(ctx context.Context, m *iceberg.Metadata, s *state) (err 
 			File: k.url(metadataPath(k.version))})
 		m.MetadataLog = m.MetadataLog[max(0, len(m.MetadataLog)-maxMetadataLog):]
 	}
-	path := fmt.Sprintf("metadata/state-%d-%s.json", next, name())
+	path := statePath(next) + name() + ".json"
 	m.Properties[propState] = path
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -249,7 +268,7 @@ func (k *table) commit(ctx context.Context, m *iceberg.Metadata, s *state) (err 
 	}
 	err = k.put(ctx, metadataPath(next), text)
 	if errors.Is(err, bucket.ErrExists) {
-		return fmt.Errorf("another server writes the table: %w", err)
+		return status.Wrap(err, status.StorageUnavailable, "Open table %s: another program writes it", k.url(""))
 	}
 	if err != nil {
 		return err

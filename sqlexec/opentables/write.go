@@ -11,7 +11,9 @@ import (
 
 	"varve/engine"
 	"varve/engine/schema"
+	"varve/engine/status"
 	"varve/engine/vector"
+	"varve/engine/vfs"
 	"varve/sqlexec/exec"
 	"varve/sqlexec/opentables/iceberg"
 )
@@ -134,7 +136,7 @@ func (k *table) upload(ctx context.Context, temp *tempFile, d int32, w *written)
 	}
 	path := fmt.Sprintf("data/day=%s/%s.parquet", dayText(d), name())
 	if err := k.x.o.Bucket.Put(ctx, k.dir+"/"+path, temp.file, temp.size); err != nil {
-		return err
+		return k.failed(ctx, err)
 	}
 	k.x.totals.wrote(temp.size, temp.rows.rows)
 	w.files = append(w.files, iceberg.File{Path: k.url(path), Rows: temp.rows.rows, Size: temp.size, Day: d,
@@ -287,7 +289,7 @@ var _ io.Writer = (*tempFile)(nil)
 func newTempFile(dir string) (*tempFile, error) {
 	f, err := os.CreateTemp(dir, "day-*"+tempSuffix)
 	if err != nil {
-		return nil, err
+		return nil, noSpace(err)
 	}
 	return &tempFile{file: f}, nil
 }
@@ -296,7 +298,15 @@ func newTempFile(dir string) (*tempFile, error) {
 func (f *tempFile) Write(b []byte) (int, error) {
 	n, err := f.file.Write(b)
 	f.size += int64(n)
-	return n, err
+	return n, noSpace(err)
+}
+
+// noSpace says in an error of the local disk what it was for.
+func noSpace(err error) error {
+	if err == nil {
+		return nil
+	}
+	return status.Wrap(err, status.StorageUnavailable, "The file of an open table cannot be made: %s", vfs.Reason(err))
 }
 
 // remove closes the file and removes it; nil: there is none.
