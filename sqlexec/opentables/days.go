@@ -9,7 +9,9 @@ import (
 
 	"varve/engine"
 	"varve/engine/scan"
+	"varve/engine/schema"
 	"varve/engine/timefmt"
+	"varve/engine/vector"
 )
 
 // secondsOfDay is the length of a window.
@@ -52,12 +54,15 @@ func (x *Exporter) export(ctx context.Context, t *engine.Table, all bool) error 
 		return err
 	}
 	closed := timefmt.FloorDiv(now.Add(-x.o.CloseAfter).Unix(), secondsOfDay) // the first day that is not closed
-	for _, c := range k.candidates(&marks) {
+	due := slices.DeleteFunc(k.candidates(&marks), func(c candidate) bool {
+		return !all && int64(c.day) >= closed || !k.due(c, t, &marks, length, now, all)
+	})
+	if due, err = k.inhabited(ctx, t, due, length, now); err != nil {
+		return err
+	}
+	for _, c := range due {
 		if err := ctx.Err(); err != nil {
 			return err
-		}
-		if !all && int64(c.day) >= closed || !k.due(c, t, &marks, length, now, all) {
-			continue
 		}
 		if err := k.day(ctx, t, c, length, now); err != nil {
 			return err
@@ -71,6 +76,50 @@ func (x *Exporter) export(ctx context.Context, t *engine.Table, all bool) error 
 		}
 	}
 	return k.sweep(ctx, now)
+}
+
+// fewDays is how many days that were never written are each scanned for rows without asking first.
+const fewDays = 32
+
+// inhabited leaves out days that were never written and have no rows. A row of a clock that was never set, next to
+// those of today, makes all days between them candidates: one scan of the times tells them apart, in place of one scan
+// a day.
+func (k *table) inhabited(ctx context.Context, t *engine.Table, due []candidate, length int64, now time.Time) (
+	[]candidate, error) {
+	var low, high int32
+	fresh := 0
+	for _, c := range due {
+		if k.state.find(c.day) == nil {
+			if fresh == 0 {
+				low = c.day
+			}
+			high = c.day
+			fresh++
+		}
+	}
+	if fresh <= fewDays {
+		return due, nil
+	}
+	there := map[int64]struct{}{} // at most the windows that TimeMarks lists
+	times := scan.Range{From: engine.WindowRange(int64(low), length).From, To: engine.WindowRange(int64(high), length).To}
+	ids := []schema.ColumnID{t.Schema.TimeColumn().ID}
+	err := k.scan(ctx, t, times, ids, 0, func(b *vector.Batch, _ []schema.ColumnID) error {
+		for i := range b.N {
+			there[timefmt.FloorDiv(b.Cols[0].Int(i), length)] = struct{}{}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(due, func(c candidate) bool {
+		_, is := there[int64(c.day)]
+		if is || k.state.find(c.day) != nil {
+			return false
+		}
+		k.looked[c.day] = look{now, max(c.sequence, t.Schema.Emptied), !c.there}
+		return true
+	}), nil
 }
 
 // writable are the times of the days that are written.

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"varve/engine/bucket"
 	"varve/engine/schema"
@@ -123,4 +124,23 @@ func TestOlderSchema(t *testing.T) {
 	}
 	h.same("columns", h.fields("t"), want)
 	h.agree("rows")
+}
+
+// TestFarDays: rows of a clock that was never set, next to those of today: the days with rows are written, and those
+// between them once they have some.
+func TestFarDays(t *testing.T) {
+	h := begin(t, nil)
+	h.ask(table + "; INSERT INTO t VALUES ('a', '1970-01-01 00:00:00', 7), ('a', '1969-12-31 23:59:59.999', 8)")
+	h.pass()
+	want := []string{"append 1969-12-31 1", "append 1970-01-01 1", "append 2026-01-01 2", "append 2026-01-03 1"}
+	h.same("days", h.commits("t"), want)
+	h.pass()
+	h.same("days of the next pass", h.commits("t"), want)
+	h.ask("INSERT INTO t VALUES ('a', '1999-12-31 10:00:00', 9); ADMIN flush_table('t')")
+	h.later(2 * time.Hour)
+	h.pass()
+	h.same("a day between them", h.commits("t"), append(want, "append 1999-12-31 1"))
+	h.agree("rows")
+	h.ask("DELETE FROM t WHERE v = 9; ADMIN export_table('t')")
+	h.agree("rows without it")
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"varve/engine"
+	"varve/engine/scan"
 	"varve/engine/schema"
 	"varve/engine/status"
 	"varve/engine/vector"
@@ -30,17 +31,22 @@ type written struct {
 
 // rows passes the rows of a day, as they are at one moment, to each.
 func (k *table) rows(ctx context.Context, t *engine.Table, d int32, length int64, extra int64,
-	each func(b *vector.Batch, ids []schema.ColumnID) error) (err error) {
+	each func(b *vector.Batch, ids []schema.ColumnID) error) error {
 	ids := make([]schema.ColumnID, len(t.Schema.Columns))
 	for i := range ids {
 		ids[i] = t.Schema.Columns[i].ID
 	}
+	return k.scan(ctx, t, engine.WindowRange(int64(d), length), ids, extra, each)
+}
+
+// scan passes columns of the rows of some times, as they are at one moment, to each. extra is memory that each keeps.
+func (k *table) scan(ctx context.Context, t *engine.Table, times scan.Range, ids []schema.ColumnID, extra int64,
+	each func(b *vector.Batch, ids []schema.ColumnID) error) error {
 	budget := k.x.o.Memory.Budget(ctx)
 	defer budget.Close()
 	if err := begin(budget, extra); err != nil {
 		return err
 	}
-	times := engine.WindowRange(int64(d), length)
 	s, err := k.x.o.Engine.Scan(ctx, engine.Request{Table: t, Columns: ids, Time: times, Filter: nil,
 		Reserve: budget.Reserve})
 	if err != nil {
