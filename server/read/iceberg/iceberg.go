@@ -96,6 +96,10 @@ func fail(c *web.Ctx, err error, plain func(c *web.Ctx, err error)) {
 	plain(c, err)
 	code := c.Response.StatusCode()
 	_, text := web.Message(err)
+	var refused *web.Reject
+	if errors.As(err, &refused) {
+		text = refused.Text
+	}
 	kind := "BadRequestException"
 	switch {
 	case code == 401:

@@ -106,6 +106,8 @@ func TestCatalog(t *testing.T) {
 			}
 		})
 	}
+	h.Want(h.Do("POST", base+"/namespaces/public/tables/t/metrics", strings.Repeat(" ", 1<<20+1), ann...), 413,
+		"length limit exceeded")
 	do(h, "ADMIN export_table('t')")
 	h.Want(h.Do("GET", base+"/namespaces/public/tables/t", "", ann...), 200, `"varve.window":"2026-01-01"`)
 	do(h, "DROP TABLE t")
