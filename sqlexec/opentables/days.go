@@ -101,7 +101,8 @@ func (k *table) inhabited(ctx context.Context, t *engine.Table, due []candidate,
 		return due, nil
 	}
 	there := map[int64]struct{}{} // at most the windows that TimeMarks lists
-	times := scan.Range{From: engine.WindowRange(int64(low), length).From, To: engine.WindowRange(int64(high), length).To}
+	times := engine.WindowRange(int64(low), length)
+	times.To = engine.WindowRange(int64(high), length).To
 	ids := []schema.ColumnID{t.Schema.TimeColumn().ID}
 	err := k.scan(ctx, t, times, ids, 0, func(b *vector.Batch, _ []schema.ColumnID) error {
 		for i := range b.N {

@@ -184,8 +184,8 @@ func (k *table) readJSON(ctx context.Context, path string, into any) error {
 		return k.failed(ctx, err)
 	}
 	if o.Size > maxMetadata {
-		return status.New(status.StorageUnavailable, "Open table file %s has %d bytes, at most %d are read", k.url(path),
-			o.Size, int64(maxMetadata))
+		return status.New(status.StorageUnavailable, "Open table file %s has %d bytes, at most %d are read",
+			k.url(path), o.Size, int64(maxMetadata))
 	}
 	text := make([]byte, o.Size)
 	if err := k.x.o.Bucket.Read(ctx, name, text, 0); err != nil {
