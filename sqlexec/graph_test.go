@@ -182,6 +182,8 @@ func TestFiguresOfStages(t *testing.T) {
 			`Aggregate: .*statistics first.*\[rows=1, rows_in=0, (?s:.*)TableScan: .*\[not run\]`},
 		{"SELECT f.v FROM (SELECT v FROM big WHERE v < 3) f RIGHT JOIN big b ON f.v = b.v",
 			`Right Join: .*\[rows=10000, rows_in=10000, rows_kept=3, `},
+		{"SELECT a.v FROM big a ASOF JOIN (SELECT * FROM big WHERE v < 500) b ON a.k = b.k AND a.ts >= b.ts",
+			`Asof Join: .*\[rows=10000, rows_in=10500, `},
 	} {
 		o, err := answer(x, s, "EXPLAIN ANALYZE "+c.sql, false)
 		if err != nil || o.err != nil {

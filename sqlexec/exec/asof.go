@@ -21,14 +21,16 @@ type AsofSpec struct {
 }
 
 // Asof merges two sides that are sorted by keys and time, so that each row is looked at once. All rows are worker 0's.
-func Asof(ctx context.Context, spec AsofSpec, left, right Stream) Source {
-	return &asofSource{AsofSpec: spec, ctx: ctx, left: left, right: right}
+// f, if not nil, takes down the rows of both sides; who measures the source takes down the rest.
+func Asof(ctx context.Context, spec AsofSpec, left, right Stream, f *Figures) Source {
+	return &asofSource{AsofSpec: spec, ctx: ctx, left: left, right: right, f: f}
 }
 
 type asofSource struct {
 	AsofSpec
 	ctx         context.Context
 	left, right Stream
+	f           *Figures
 }
 
 // Reader begins the merge.
@@ -38,8 +40,8 @@ func (s *asofSource) Reader(worker int) Reader {
 	}
 	return &asofReader{
 		spec:  &s.AsofSpec,
-		left:  newAsofSide(Pull(s.ctx, s.left, nil), s.LKeys, s.LTime, s.Backwards),
-		right: newAsofSide(Pull(s.ctx, s.right, nil), s.RKeys, s.RTime, s.Backwards),
+		left:  newAsofSide(measureInput(Pull(s.ctx, s.left, nil), s.f), s.LKeys, s.LTime, s.Backwards),
+		right: newAsofSide(measureInput(Pull(s.ctx, s.right, nil), s.f), s.RKeys, s.RTime, s.Backwards),
 	}
 }
 

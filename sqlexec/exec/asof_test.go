@@ -37,7 +37,7 @@ func TestAsof(t *testing.T) {
 		cols := columns(specs...)
 		s := Asof(t.Context(), AsofSpec{LKeys: cols[:1], RKeys: cols[:1], LTime: cols[1], RTime: cols[1],
 			Strict: c.strict, Outer: c.outer, Right: []vector.Type{specs[0].t, specs[1].t, specs[2].t}},
-			Stream{Source: newMixed(left, c.step)}, Stream{Source: newMixed(right, c.step)})
+			Stream{Source: newMixed(left, c.step)}, Stream{Source: newMixed(right, c.step)}, nil)
 		got := readAll(t, s)
 		var want [][]string
 		l, all := showRows(left), showRows(right)

@@ -23,7 +23,8 @@ type Figures struct {
 }
 
 // Busy is the time that all workers together spent inside the operator, those below and above it excluded.
-func (f *Figures) Busy() time.Duration { return time.Duration(f.busy.Load()) }
+// While the call of a source that reads others is under way, only their time may be known: it is 0 then.
+func (f *Figures) Busy() time.Duration { return time.Duration(max(0, f.busy.Load())) }
 
 // Wall is the time from its first row to its last, or to now while it works on the first.
 func (f *Figures) Wall() time.Duration {
@@ -113,6 +114,31 @@ type branchesOp struct{}
 
 func (branchesOp) Step(next Step) Step { return next }
 func (branchesOp) String() string      { return "Union" }
+
+// measureInput measures what a measured source reads from another one: its rows come in, and the time that they take is
+// not the source's own. f may be nil.
+func measureInput(r Reader, f *Figures) Reader {
+	if f == nil {
+		return r
+	}
+	return &measuredInput{r, f}
+}
+
+type measuredInput struct {
+	Reader
+	f *Figures
+}
+
+func (r *measuredInput) Next(b *vector.Batch) (bool, error) {
+	began := time.Now()
+	ok, err := r.Reader.Next(b)
+	r.f.busy.Add(-int64(time.Since(began)))
+	if ok && err == nil {
+		r.f.In.Add(int64(b.N))
+		r.f.InBatches.Add(1)
+	}
+	return ok, err
+}
 
 // MeasureSource measures a source. out: its rows leave the node.
 func MeasureSource(src Source, f *Figures, out bool) Source { return &measuredSource{src, f, out} }

@@ -61,7 +61,7 @@ func (r *graphRun) source(p *Pipeline, s *exec.Stream) (err error) {
 		s.Source = exec.Windows(r.ctx, spec, inputs[0], types(n.Input.Columns()), r.workers, r.budget, f)
 		return nil // which takes its figures down itself
 	case ReadAsof:
-		s.Source = exec.Asof(r.ctx, st.Node.(*AsofJoin).spec(), inputs[0], inputs[1])
+		s.Source = exec.Asof(r.ctx, st.Node.(*AsofJoin).spec(), inputs[0], inputs[1], f)
 	case ReadResult:
 		from := &r.made[st.Reads[0]]
 		s.Source, from.rows = from.rows, nil
