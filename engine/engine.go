@@ -102,9 +102,9 @@
 //   - The lock of the account of memory (Options.Memory).
 //
 // Beside the list are locks under which nothing else is taken: Scan.mu, the pieces that are left of a scan;
-// measuring.mu, the sizes of texts that are summed; reach.turn, which pieces are looked at ahead, with Scan.mu below it;
-// part.hurtMu, the damage of a part; part.sizeMu, its size while it is measured; damageEdits.mu, what is found while
-// parts are opened; measuring.mu, what TextSizes has added up, whose reader may count memory below it.
+// reach.turn, which pieces are looked at ahead, with Scan.mu below it; part.hurtMu, the damage of a part; part.sizeMu,
+// its size while it is measured; damageEdits.mu, what is found while parts are opened; measuring.mu, what TextSizes has
+// added up, whose reader may count memory below it.
 //
 // Readers take none of the list but Moment.mu, of their own statement, mem.mu, to count the readers of a memtable, and
 // below it the lock of the account of memory, where the store itself is done with that memtable.

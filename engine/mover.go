@@ -202,8 +202,9 @@ var errNoName = errors.New("the store has no name that lasts: the manifest could
 // holdWait bounds the wait for the bucket at a start.
 const holdWait = 5 * time.Second
 
-// begin holds the prefix when the store starts, unless a standby took the store over. Another server's prefix is an error, unless the manifest names objects
-// of other stores: then the store was made of a backup, and reads there. A bucket that does not answer is asked later.
+// begin holds the prefix when the store starts, unless a standby took the store over. Another server's prefix is an
+// error, unless the manifest names objects of other stores: then the store was made of a backup, and reads there. A
+// bucket that does not answer is asked later.
 func (m *mover) begin(ctx context.Context) error {
 	if m.o.Cold == nil || m.reads || m.guest {
 		return nil
