@@ -15,8 +15,9 @@ var (
 	tableLabels = []string{"db", "table"}
 	tableRows   = prometheus.NewDesc("varve_table_rows",
 		"Rows of a table, memtables included; of replaced and deleted rows all versions count.", tableLabels, nil)
-	tableBytes = prometheus.NewDesc("varve_table_bytes", "Bytes of a table's parts.", tableLabels, nil)
-	tableParts = prometheus.NewDesc("varve_table_parts", "Parts of a table.", tableLabels, nil)
+	tableBytes     = prometheus.NewDesc("varve_table_bytes", "Bytes of a table's parts.", tableLabels, nil)
+	tableParts     = prometheus.NewDesc("varve_table_parts", "Parts of a table.", tableLabels, nil)
+	tablesReadOnly = prometheus.NewDesc("varve_read_only_tables", "Tables with the option read_only.", nil, nil)
 )
 
 // tableCollector collects the figures of the tables as they are when they are asked for.
@@ -26,18 +27,22 @@ func (c *tableCollector) Describe(to chan<- *prometheus.Desc) {
 	to <- tableRows
 	to <- tableBytes
 	to <- tableParts
+	to <- tablesReadOnly
 }
 
 func (c *tableCollector) Collect(to chan<- prometheus.Metric) {
-	measured := 0
+	measured, readOnly := 0, 0
 	for _, d := range c.e.Databases() {
 		tables, err := c.e.Tables(d.Name)
 		if err != nil {
 			continue // dropped in this moment
 		}
 		for _, t := range tables {
+			if t.Schema.Options.ReadOnly {
+				readOnly++
+			}
 			if measured++; measured > maxMeasured {
-				return
+				continue
 			}
 			s := t.Stats()
 			db, name := strings.ToValidUTF8(t.Schema.Name.DB, "?"), strings.ToValidUTF8(t.Schema.Name.Table, "?")
@@ -46,6 +51,7 @@ func (c *tableCollector) Collect(to chan<- prometheus.Metric) {
 			to <- prometheus.MustNewConstMetric(tableParts, prometheus.GaugeValue, float64(len(s.Parts)), db, name)
 		}
 	}
+	to <- prometheus.MustNewConstMetric(tablesReadOnly, prometheus.GaugeValue, float64(readOnly))
 }
 
 // diskCollectors are the figures of the disk and of the log on it.

@@ -208,6 +208,7 @@ func TestReadOnlyTableOfProtocols(t *testing.T) {
 				table = "service_physical_table"
 			}
 			h.Execute("ALTER TABLE " + table + " SET 'read_only' = 'true'")
+			h.Want(h.Do("GET", "/metrics", ""), 200, "varve_read_only_tables 1\n")
 			a := w.send(h)
 			told := strings.Contains(a.Body, "is read-only")
 			if !told {
@@ -217,6 +218,7 @@ func TestReadOnlyTableOfProtocols(t *testing.T) {
 				t.Errorf("%d %s: %d rows before, %d after", a.Status, a.Body, before, after)
 			}
 			h.Execute("ALTER TABLE " + table + " SET 'read_only' = 'false'")
+			h.Want(h.Do("GET", "/metrics", ""), 200, "varve_read_only_tables 0\n")
 			if a := w.send(h); a.Status >= 300 || strings.Contains(a.Body, "read-only") {
 				t.Errorf("afterwards: %d %s", a.Status, a.Body)
 			}
