@@ -25,6 +25,9 @@ func (s *Server) AllRoutes() []ServedRoute { return s.routes() }
 // FigureAnswers bounds the answers with figures.
 func (s *Server) FigureAnswers() *web.Answers { return s.figures }
 
+// CopyAnswers bounds what a standby copies.
+func (s *Server) CopyAnswers() *web.Answers { return s.copies }
+
 // CallMethods are the methods of gRPC.
 func (s *Server) CallMethods() (names []string) {
 	for name := range s.calls {

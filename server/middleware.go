@@ -112,14 +112,21 @@ func (s *Server) count(rt *route, c *web.Ctx, k *conn) error {
 	return nil
 }
 
-// figuresBytes is room for answers with figures, besides that of all others.
-const figuresBytes = 4 << 20
+// figuresBytes is room for answers with figures, and copiesBytes for what a standby copies, besides that of all others.
+const (
+	figuresBytes = 4 << 20
+	copiesBytes  = 16 << 20
+)
 
 // answers counts the answers of a route. Figures of the server have places and room of their own: an operator needs
-// them most while a crowd of readers keeps the room of the other answers.
+// them most while a crowd of readers keeps the room of the other answers. So has what a standby copies: writes may wait
+// until it is on the standby's disk.
 func (s *Server) answers(rt *route) *web.Answers {
-	if rt.Figures {
+	switch {
+	case rt.Figures:
 		return s.figures
+	case rt.Copies:
+		return s.copies
 	}
 	return s.o.Answers
 }

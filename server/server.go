@@ -198,6 +198,7 @@ type Server struct {
 	http      *fasthttp.Server
 	places    *web.Places  // of its connections
 	figures   *web.Answers // those of figures, see answers; nil: nothing bounds answers
+	copies    *web.Answers // what a standby copies
 	rpc       *http.Server
 	rpcConns  *rpcConns
 	rpcPlaces *web.Places     // of its calls
@@ -228,6 +229,7 @@ func New(o Options, registry *prometheus.Registry) (*Server, error) {
 		places: web.NewPlaces(o.MaxConnections, o.MaxPerAddress)}
 	if o.Answers != nil {
 		s.figures = web.NewAnswers(figuresBytes, o.Answers.Wait())
+		s.copies = web.NewAnswers(copiesBytes, o.Answers.Wait())
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	o.Queues.Door, o.Queues.Intake = s.deliver, o.Intake

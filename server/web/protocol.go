@@ -64,6 +64,8 @@ type Route struct {
 	Reserved bool
 	// Figures marks answers with figures of the server, which have room of their own.
 	Figures bool
+	// Copies marks what a standby copies, which has room of its own: writes may wait for it.
+	Copies bool
 }
 
 // On is a route without further properties.

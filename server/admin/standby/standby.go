@@ -71,9 +71,9 @@ func (h *Handler) Protocol() web.Protocol {
 	return web.Protocol{
 		Name: "standby",
 		Routes: []web.Route{
-			web.On(web.Get, pathState, web.AccessAdmin, h.State),
-			web.On(web.Get, pathPart, web.AccessAdmin, h.Part),
-			web.On(web.Get, pathLog, web.AccessAdmin, h.Log),
+			{Methods: web.Get, Path: pathState, Access: web.AccessAdmin, Handler: h.State, Copies: true},
+			{Methods: web.Get, Path: pathPart, Access: web.AccessAdmin, Handler: h.Part, Copies: true},
+			{Methods: web.Get, Path: pathLog, Access: web.AccessAdmin, Handler: h.Log, Copies: true},
 			web.On(web.Get, pathEpoch, web.AccessOpen, h.Epoch),
 			web.On(web.Post, pathPromote, web.AccessAdmin, h.Promote),
 		},
