@@ -118,12 +118,13 @@ func Open(o Options) (_ *Engine, err error) {
 	}
 	st.log, st.committer, st.flusher, st.census, st.backups = e.log, e.committer, e.flusher, e.census, e.backups
 	if o.Follow != nil {
-		if err := e.standby.begin(e.run, e.wg.Go); err != nil {
+		if err := e.standby.openParts(); err != nil {
 			e.stop()
 			e.wg.Wait()
 			return nil, err
 		}
 		e.recovery = st.found
+		e.standby.begin(e.run, e.wg.Go)
 		return e, nil
 	}
 	if o.InBackground {

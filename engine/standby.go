@@ -196,8 +196,8 @@ func newStandby(e *Engine, st *starting, disk vfs.FS) (*Standby, error) {
 	return s, nil
 }
 
-// begin opens the parts that are there and starts to follow.
-func (s *Standby) begin(run context.Context, goes func(func())) error {
+// openParts opens the parts that are there.
+func (s *Standby) openParts() error {
 	entries, err := s.parts.List()
 	if err != nil {
 		return fmt.Errorf("parts directory: %w", err)
@@ -211,9 +211,11 @@ func (s *Standby) begin(run context.Context, goes func(func())) error {
 		}
 		s.there[e] = true
 	}
-	if err := s.st.openParts(); err != nil {
-		return err
-	}
+	return s.st.openParts()
+}
+
+// begin starts to follow.
+func (s *Standby) begin(run context.Context, goes func(func())) {
 	s.figures.Whole = s.manifest.State().Standing.Whole
 	if s.figures.Whole {
 		s.door.open(nil)
@@ -222,7 +224,6 @@ func (s *Standby) begin(run context.Context, goes func(func())) error {
 	goes(func() { s.followParts(run) })
 	goes(func() { s.followLog(run) })
 	goes(func() { s.showLog(run) })
-	return nil
 }
 
 const (

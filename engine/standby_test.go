@@ -272,14 +272,14 @@ func (p *pair) upkeep(r *rand.Rand, m model) error {
 // what the primary has, and its directory is whole.
 func TestStandbySpoiled(t *testing.T) {
 	p := newPair(t, nil)
-	r := rand.New(rand.NewPCG(1, 13))
+	r, faults := rand.New(rand.NewPCG(1, 15)), rand.New(rand.NewPCG(1, 13)) // of each goroutine its own
 	p.line.mu.Lock()
 	p.line.fault = func(b []byte) error {
-		switch n := r.IntN(12); {
+		switch n := faults.IntN(12); {
 		case n == 0:
 			return errLine
 		case n == 1 && len(b) > 0: // of a part: its checksums find it
-			b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+			b[faults.IntN(len(b))] ^= 1 << faults.IntN(8)
 		}
 		return nil
 	}

@@ -104,7 +104,9 @@ func (w *Writer) splice(ctx context.Context, p *Part, src *spliced, block int) e
 	}
 	w.lastTime = b.maxTime
 	w.total += uint64(b.rows)
-	w.spliceSizes(ctx, p, src, block)
+	if err := w.spliceSizes(ctx, p, src, block); err != nil {
+		return err
+	}
 	return w.endBlock(b.rows)
 }
 

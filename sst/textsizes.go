@@ -92,10 +92,10 @@ func textBytes(v *vector.Vector, from, to int) (size uint64) {
 	return size
 }
 
-// spliceSizes takes over the sizes of a block of a part with one series.
-func (w *Writer) spliceSizes(ctx context.Context, p *Part, src *spliced, block int) {
+// spliceSizes takes over the sizes of a block of a part with one series. Damaged ones are not known.
+func (w *Writer) spliceSizes(ctx context.Context, p *Part, src *spliced, block int) error {
 	if w.unsized || !w.countStretches(1) {
-		return
+		return nil
 	}
 	for i, c := range w.cols {
 		if !c.sizes.on {
@@ -103,13 +103,17 @@ func (w *Writer) spliceSizes(ctx context.Context, p *Part, src *spliced, block i
 		}
 		if src.sizes[i] == nil {
 			list, err := p.textSizes(ctx, src.cols[i], len(p.blocks))
-			if err != nil || list == nil { // what is not known is read
+			if err != nil && !errors.Is(err, ErrCorrupt) {
+				return err
+			}
+			if list == nil { // what is not known is read
 				list = make([]uint64, len(p.blocks))
 			}
 			src.sizes[i] = list
 		}
 		c.sizes.list = append(c.sizes.list, src.sizes[i][block])
 	}
+	return nil
 }
 
 // finishSizes writes the text sizes of a column.

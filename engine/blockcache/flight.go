@@ -36,9 +36,12 @@ func (c *Cache) launch(ctx context.Context, name string, off int64, n int, fetch
 		f.err = fetch(inner, f.buf.b, off)
 		if f.err != nil {
 			c.count.fetchErrors.Add(1)
+			c.landed(f, nil) // before anybody hears of it: whoever asks then begins another fetch
+			close(f.done)
+			return
 		}
 		close(f.done)
-		if f.err == nil && c.writer != nil && c.writer.offer(f) {
+		if c.writer != nil && c.writer.offer(f) {
 			return // who lets go of the buffer, and of the flight, when the bytes are on the disk
 		}
 		c.landed(f, nil)

@@ -116,7 +116,7 @@ async function tried(rule, group, signal) {
 /** @param {Of} props */
 function Latest({ rule, group }) {
   const [found, setFound] = useState(/** @type {Awaited<ReturnType<typeof states>>|null} */ (null));
-  const [values, setValues] = useState(/** @type {(import('../core/series.js').Range & {grid: Grid})|null} */ (null));
+  const [values, setValues] = useState(/** @type {Parameters<typeof Values>[0]['values']|null} */ (null));
   const [error, setError] = useState(/** @type {import('../core/api.js').ApiError|null} */ (null));
   const alerting = rule.type === 'alerting', query = alerting ? rule.query : selectorOf(rule);
   const sql = alerting && rule.language === 'sql';
