@@ -184,7 +184,7 @@ func (p *pair) promote() *Engine {
 // TestStandby does random operations on a primary, cuts the line, and starts either server again, also after a crash.
 // Whenever the standby has caught up, it shows what the model says, and so does the server that it becomes.
 func TestStandby(t *testing.T) {
-	for seed := range seedsOf(t, "VARVE_STANDBY_SEEDS", effort(2, 3, 60)) {
+	for seed := range seedsOf(t, "VARVE_STANDBY_SEEDS", effort(2, 3, 20)) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { standbyRun(t, seed) })
 	}
 }
