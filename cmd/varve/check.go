@@ -82,7 +82,7 @@ func (c *checkCommand) bucket(environ []string) (bucket.Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
-	if config.Storage.ColdURL == "" {
+	if config.Storage.Cold.URL == "" {
 		return nil, &configError{"--cold needs storage.cold_url: name the configuration by --config, or set " +
 			"VARVE_STORAGE__COLD_URL"}
 	}

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -15,9 +13,6 @@ import (
 	"varve/engine/bucket"
 )
 
-// maxSecretFile bounds the file with a secret key, in bytes.
-const maxSecretFile = 64 << 10
-
 // coldPlace is where old parts go: a bucket, and a cache on the disk of what was read of it.
 type coldPlace struct {
 	bucket   bucket.Bucket
@@ -25,70 +20,36 @@ type coldPlace struct {
 	cache    *blockcache.Cache
 }
 
+// coldKeys is what the names of the keys of the bucket of old parts begin with.
+const coldKeys = "storage.cold_"
+
 // checkCold looks at the keys of the bucket together, without opening anything.
 func (c *Config) checkCold() error {
 	s := &c.Storage
-	switch {
-	case s.ColdURL == "" && s.ColdAfter > 0:
+	if s.Cold.URL == "" && s.ColdAfter > 0 {
 		return &configError{"storage.cold_after needs storage.cold_url: old parts would have nowhere to go"}
-	case s.ColdSecretKey != "" && s.ColdSecretKeyFile != "":
-		return &configError{"storage.cold_secret_key and storage.cold_secret_key_file: only one of them may be set"}
-	case (s.ColdAccessKey == "") != (s.ColdSecretKey == "" && s.ColdSecretKeyFile == ""):
-		return &configError{"storage.cold_access_key needs storage.cold_secret_key or storage.cold_secret_key_file, " +
-			"and they need it"}
-	case s.ColdCacheSize != 0 && s.ColdCacheSize < blockcache.MinSize:
+	}
+	if err := s.Cold.checkKeys(coldKeys); err != nil {
+		return err
+	}
+	if s.ColdCacheSize != 0 && s.ColdCacheSize < blockcache.MinSize {
 		return &configError{fmt.Sprintf("storage.cold_cache_size = %q: expected at least %s, or 0B for none",
 			s.ColdCacheSize, Size(blockcache.MinSize))}
-	case s.ColdURL == "":
+	}
+	if s.Cold.URL == "" {
 		return nil
 	}
-	if err := (bucket.Options{URL: s.ColdURL, Endpoint: s.ColdEndpoint}).Check(); err != nil {
-		return &configError{fmt.Sprintf("storage.cold_url, storage.cold_endpoint: %v", err)}
-	}
-	return nil
+	return s.Cold.checkPlace(coldKeys, s.Cold.URL)
 }
 
 // bucketOptions are those of the bucket of old parts, with its keys.
 func (c *Config) bucketOptions() (bucket.Options, error) {
-	s := &c.Storage
-	secret := s.ColdSecretKey
-	if s.ColdSecretKeyFile != "" {
-		text, err := readSecret(s.ColdSecretKeyFile)
-		if err != nil {
-			return bucket.Options{}, &configError{fmt.Sprintf("storage.cold_secret_key_file: %v", err)}
-		}
-		secret = text
-	}
-	return bucket.Options{
-		URL: s.ColdURL, Endpoint: s.ColdEndpoint, Region: s.ColdRegion, PathStyle: s.ColdPathStyle,
-		AccessKey: s.ColdAccessKey, SecretKey: secret, CredentialsFile: s.ColdCredentialsFile,
-		Profile: s.ColdProfile, InstanceRole: s.ColdInstanceRole, Counters: new(bucket.Counters),
-	}, nil
-}
-
-// readSecret reads a file of one line.
-func readSecret(file string) (string, error) {
-	info, err := os.Stat(file)
-	if err != nil {
-		return "", err
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxSecretFile {
-		return "", fmt.Errorf("%s is no file of at most %d bytes", file, maxSecretFile)
-	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return "", err
-	}
-	text := strings.TrimSpace(string(b))
-	if text == "" {
-		return "", fmt.Errorf("%s is empty", file)
-	}
-	return text, nil
+	return c.Storage.Cold.options(coldKeys, c.Storage.Cold.URL)
 }
 
 // openCold opens the bucket of old parts and its cache; nil: there is none. The store is not asked.
 func (c *Config) openCold(ctx context.Context) (*coldPlace, error) {
-	if c.Storage.ColdURL == "" {
+	if c.Storage.Cold.URL == "" {
 		return nil, nil
 	}
 	o, err := c.bucketOptions()

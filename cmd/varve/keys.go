@@ -107,34 +107,16 @@ type Config struct {
 		MaxSeries         int           `key:"max_series" default:"0" min:"0"`
 		MaxSeriesPerTable int           `key:"max_series_per_table" default:"0" min:"0"`
 
-		ColdURL             string        `key:"cold_url"`
-		ColdEndpoint        string        `key:"cold_endpoint"`
-		ColdRegion          string        `key:"cold_region"`
-		ColdPathStyle       bool          `key:"cold_path_style" default:"false"`
-		ColdAccessKey       string        `key:"cold_access_key"`
-		ColdSecretKey       string        `key:"cold_secret_key" secret:"word"`
-		ColdSecretKeyFile   string        `key:"cold_secret_key_file"`
-		ColdCredentialsFile string        `key:"cold_credentials_file"`
-		ColdProfile         string        `key:"cold_profile"`
-		ColdInstanceRole    bool          `key:"cold_instance_role" default:"false"`
-		ColdAfter           time.Duration `key:"cold_after" default:"0s"`
-		ColdTimeout         time.Duration `key:"cold_timeout" default:"30s" check:"positive"`
-		ColdCacheSize       Size          `key:"cold_cache_size" default:"10GiB"`
-		ColdCacheDir        string        `key:"cold_cache_dir"`
+		Cold          bucketKeys    `prefix:"cold_"`
+		ColdAfter     time.Duration `key:"cold_after" default:"0s"`
+		ColdTimeout   time.Duration `key:"cold_timeout" default:"30s" check:"positive"`
+		ColdCacheSize Size          `key:"cold_cache_size" default:"10GiB"`
+		ColdCacheDir  string        `key:"cold_cache_dir"`
 	} `key:"storage"`
 	Open struct {
-		URL             string        `key:"url"`
-		Endpoint        string        `key:"endpoint"`
-		Region          string        `key:"region"`
-		PathStyle       bool          `key:"path_style" default:"false"`
-		AccessKey       string        `key:"access_key"`
-		SecretKey       string        `key:"secret_key" secret:"word"`
-		SecretKeyFile   string        `key:"secret_key_file"`
-		CredentialsFile string        `key:"credentials_file"`
-		Profile         string        `key:"profile"`
-		InstanceRole    bool          `key:"instance_role" default:"false"`
-		CloseAfter      time.Duration `key:"close_after" default:"1h" check:"positive"`
-		RewriteEvery    time.Duration `key:"rewrite_every" default:"1h" check:"positive"`
+		Bucket       bucketKeys    `prefix:""`
+		CloseAfter   time.Duration `key:"close_after" default:"1h" check:"positive"`
+		RewriteEvery time.Duration `key:"rewrite_every" default:"1h" check:"positive"`
 	} `key:"open"`
 	WriteRate struct {
 		Rows  int      `key:"rows" default:"0" min:"0"`
@@ -284,7 +266,10 @@ func (c *Config) appendKeys(list []key, section string, fields reflect.Value) []
 	for i := range fields.NumField() {
 		f := fields.Type().Field(i)
 		name, isKey := f.Tag.Lookup("key")
+		prefix, isPart := f.Tag.Lookup("prefix") // keys of the same section, which others have as well
 		switch {
+		case isPart:
+			list = c.appendKeys(list, section+prefix, fields.Field(i))
 		case !isKey:
 		case f.Type.Kind() == reflect.Struct:
 			list = c.appendKeys(list, name+".", fields.Field(i))

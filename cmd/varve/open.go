@@ -20,59 +20,43 @@ type openPlace struct {
 	exporter *opentables.Exporter
 }
 
+// openKeys is what the names of the keys of open tables begin with.
+const openKeys = "open."
+
 // checkOpen looks at the keys of the bucket of open tables together, without opening anything.
 func (c *Config) checkOpen() error {
-	o := &c.Open
-	switch {
-	case o.SecretKey != "" && o.SecretKeyFile != "":
-		return &configError{"open.secret_key and open.secret_key_file: only one of them may be set"}
-	case (o.AccessKey == "") != (o.SecretKey == "" && o.SecretKeyFile == ""):
-		return &configError{"open.access_key needs open.secret_key or open.secret_key_file, and they need it"}
-	case o.URL == "":
-		return nil
+	o := &c.Open.Bucket
+	if err := o.checkKeys(openKeys); err != nil || o.URL == "" {
+		return err
 	}
 	place, err := c.openURL()
-	if err == nil {
-		err = bucket.Options{URL: place, Endpoint: o.Endpoint}.Check()
-	}
 	if err != nil {
-		return &configError{fmt.Sprintf("open.url, open.endpoint: %v", err)}
+		return &configError{fmt.Sprintf("open.url: %v", err)}
 	}
-	return nil
+	return o.checkPlace(openKeys, place)
 }
 
 // openURL is where open tables go: a path that is not absolute lies in the data directory.
 func (c *Config) openURL() (string, error) {
-	if strings.Contains(c.Open.URL, "://") || !filepath.IsLocal(c.Open.URL) {
-		return c.Open.URL, nil
+	if strings.Contains(c.Open.Bucket.URL, "://") || !filepath.IsLocal(c.Open.Bucket.URL) {
+		return c.Open.Bucket.URL, nil
 	}
-	return filepath.Abs(filepath.Join(c.Storage.DataHome, c.Open.URL))
+	return filepath.Abs(filepath.Join(c.Storage.DataHome, c.Open.Bucket.URL))
 }
 
 // openBucket are the options of the bucket of open tables, with its keys.
 func (c *Config) openBucket() (bucket.Options, error) {
-	o := &c.Open
-	secret := o.SecretKey
-	if o.SecretKeyFile != "" {
-		text, err := readSecret(o.SecretKeyFile)
-		if err != nil {
-			return bucket.Options{}, &configError{fmt.Sprintf("open.secret_key_file: %v", err)}
-		}
-		secret = text
-	}
 	place, err := c.openURL()
 	if err != nil {
 		return bucket.Options{}, err
 	}
-	return bucket.Options{URL: place, Endpoint: o.Endpoint, Region: o.Region, PathStyle: o.PathStyle,
-		AccessKey: o.AccessKey, SecretKey: secret, CredentialsFile: o.CredentialsFile, Profile: o.Profile,
-		InstanceRole: o.InstanceRole, Counters: new(bucket.Counters)}, nil
+	return c.Open.Bucket.options(openKeys, place)
 }
 
 // openTables makes the exporter of open tables; nil: they have no place to go, or the primary of a standby writes them.
 func (n *node) openTables(logs *logs) (*openPlace, error) {
 	c := n.config
-	if c.Open.URL == "" || n.store.Standby() != nil {
+	if c.Open.Bucket.URL == "" || n.store.Standby() != nil {
 		return nil, nil
 	}
 	o, err := c.openBucket()
@@ -109,7 +93,7 @@ func (p *openPlace) catalog(c *Config) iceberg.Options {
 	if p == nil {
 		return iceberg.Options{}
 	}
-	o := &c.Open
+	o := &c.Open.Bucket
 	io := map[string]string{}
 	for key, value := range map[string]string{"s3.endpoint": o.Endpoint, "s3.region": o.Region} {
 		if value != "" {
